@@ -2,7 +2,6 @@ package acceptcmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -126,13 +125,8 @@ func openOwn(_ context.Context, servers string, auth []string) (library.Library,
 		return nil, err
 	}
 	cfg := zkconn.Config{Address: address}
-	for _, a := range auth {
-		scheme, credential, ok := strings.Cut(a, ":")
-		user, password, both := strings.Cut(credential, ":")
-		if scheme != "digest" || !ok || !both {
-			return nil, errors.New("credentials: expected digest:user:password")
-		}
-		cfg.Auth = append(cfg.Auth, zkconn.DigestAuth(user, password))
+	if cfg.Auth, err = zkconn.ParseAuth(strings.Join(auth, "\n")); err != nil {
+		return nil, err
 	}
 	return goqueue.New(goqueue.Options{Session: cfg}), nil
 }

@@ -12,13 +12,17 @@ import (
 	"mrtq/newqueue"
 )
 
-// groupTitles are the titles of the lists of differences.
-var groupTitles = map[migrate.DifferenceGroup]string{
-	migrate.DamageGroup:     "Damage",
-	migrate.UndecidedGroup:  "Somebody must decide which queue has the work of these records",
-	migrate.UnfinishedGroup: "Unfinished",
-	migrate.RestoredGroup:   "Restored from a backup",
-	migrate.ActedOnGroup:    "Acted on since they were migrated: a worker, a service or an administrator did this",
+// groups are the groups of differences, the gravest first: the title of their list, and the words for one difference and
+// for many.
+var groups = []struct {
+	is               migrate.DifferenceGroup
+	title, one, many string
+}{
+	{migrate.DamageGroup, "Damage", "damaged", "damaged"},
+	{migrate.UndecidedGroup, "Somebody must decide which queue has the work of these records", "record to decide about", "records to decide about"},
+	{migrate.UnfinishedGroup, "Unfinished", "unfinished", "unfinished"},
+	{migrate.RestoredGroup, "Restored from a backup", "restored from a backup", "restored from a backup"},
+	{migrate.ActedOnGroup, "Acted on since they were migrated: a worker, a service or an administrator did this", "acted on", "acted on"},
 }
 
 // Verdict prints a verification.
@@ -34,16 +38,23 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		}
 	}
 	s.Table("", []string{"RECORDS", "COUNT"}, append(rows, screen.Row{"all", r.Total}))
-	for _, g := range migrate.DifferenceGroups {
-		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g || d.Kind == notKept })
-		if g == migrate.DamageGroup {
-			damage(s, differences)
-			continue
+	var left []string // of deleted jobs
+	for _, g := range groups {
+		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g.is || d.Kind == notKept })
+		header := []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}
+		if g.is == migrate.DamageGroup {
+			header = append(header, "WHO CAN CAUSE IT")
 		}
-		screen.List(s, groupTitles[g], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}, func(d migrate.Difference) screen.Row {
-			return screen.Row{d.Path, string(d.Kind), d.Message}
+		screen.List(s, g.title, differences, header, func(d migrate.Difference) screen.Row {
+			return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}[:len(header)]
 		})
+		for _, d := range differences {
+			for _, path := range d.Remove {
+				left = append(left, "deleteall "+path)
+			}
+		}
 	}
+	screen.List(s, "What is left of jobs whose batch was deleted. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
 	rest := v.NotMigrated
@@ -74,20 +85,6 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	}
 }
 
-// damage prints what is damaged, with who can have caused it, and how to end what is left of deleted jobs.
-func damage(s *screen.Screen, differences []migrate.Difference) {
-	screen.List(s, groupTitles[migrate.DamageGroup], differences, []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT", "WHO CAN CAUSE IT"}, func(d migrate.Difference) screen.Row {
-		return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}
-	})
-	var lines []string
-	for _, d := range differences {
-		for _, path := range d.Remove {
-			lines = append(lines, "deleteall "+path)
-		}
-	}
-	screen.List(s, "What is left of jobs whose batch was deleted. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", lines, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
-}
-
 // notKept is the kind of a difference that is not in the target: the quarantine file lacks the bytes
 // of a record.
 const notKept = "not-kept"
@@ -104,9 +101,9 @@ func QueueNames(queues []newqueue.QueueHold) string {
 // VerdictText says how a verification ended, in a word and in a clause.
 func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, text string) {
 	var parts []string
-	for _, g := range migrate.DifferenceGroups {
-		if n := v.CountGroup(g); n > 0 {
-			parts = append(parts, screen.Count(n, groupWords[g][0], groupWords[g][1]))
+	for _, g := range groups {
+		if n := v.CountGroup(g.is); n > 0 {
+			parts = append(parts, screen.Count(n, g.one, g.many))
 		}
 	}
 	also := ""
@@ -136,15 +133,6 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 		return screen.Attention, "passed", "but" + strings.TrimPrefix(also, ".") + ". " + screen.Sentence(text)
 	}
 	return screen.Good, "passed", text + also
-}
-
-// groupWords are the words for one difference of a group, and for many.
-var groupWords = map[migrate.DifferenceGroup][2]string{
-	migrate.DamageGroup:     {"damaged", "damaged"},
-	migrate.UndecidedGroup:  {"record to decide about", "records to decide about"},
-	migrate.UnfinishedGroup: {"unfinished", "unfinished"},
-	migrate.RestoredGroup:   {"restored from a backup", "restored from a backup"},
-	migrate.ActedOnGroup:    {"acted on", "acted on"},
 }
 
 // Counts counts what a run created, or a rollback removed.
