@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -17,6 +16,7 @@ func (s *Server) launchEmbedded(context.Context) error {
 		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  s.opt.MinSessionTimeout,
 		SuperDigest: s.superDigest(),
+		Tree:        s.opt.Tree,
 	}
 	if s.opt.TLS {
 		conf, err := serverTLS(s.certificate)
@@ -25,13 +25,14 @@ func (s *Server) launchEmbedded(context.Context) error {
 		}
 		opt.TLS = conf
 	}
-	tree := cmp.Or(s.opt.Tree, minizk.NewTree())
-	for n := range tree.All("/") {
-		if n.Stat.EphemeralOwner != 0 { // its session has ended
-			tree.Remove(n)
+	if s.opt.Tree != nil {
+		for n := range s.opt.Tree.All("/") {
+			if n.Stat.EphemeralOwner != 0 { // its session has ended
+				s.opt.Tree.Remove(n)
+			}
 		}
 	}
-	zk, err := minizk.StartWith(opt, tree)
+	zk, err := minizk.Start(opt)
 	if err != nil {
 		return fmt.Errorf("harness: %w", err)
 	}

@@ -2,6 +2,8 @@ package minizk
 
 import (
 	"time"
+
+	"mrtq/internal/jute"
 )
 
 // clock is a clock that the test moves, or the machine's. Server.mu guards it.
@@ -68,7 +70,7 @@ func (s *Server) reap(now time.Time) int {
 	for _, path := range due {
 		tx := s.nextTx()
 		s.db.Reap(tx, path)
-		s.log.add(Entry{At: now, Op: wireReap, Path: path, Zxid: tx.Zxid})
+		s.log.add(Entry{At: now, Op: jute.OpDeleteContainer, Path: path, Zxid: tx.Zxid})
 	}
 	return len(due)
 }

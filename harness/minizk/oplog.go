@@ -17,15 +17,12 @@ type Entry struct {
 	N       int64       // its number; a server's first entry has 1
 	At      time.Time   // by the server's clock
 	Session int64       // 0 if the server removed a container or TTL node
-	Op      jute.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired
+	Op      jute.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired; deleteContainer if the server removed a container or TTL node
 	Path    string      // for a multi, a summary; for a session, "opened", "expired" and the like
 	Note    string      // what a fault did; "" without one
 	Err     jute.Code   // jute.OK if it succeeded
 	Zxid    int64       // the server's zxid afterwards
 }
-
-// wireReap is the operation in the log when the server removes a container or TTL node.
-const wireReap = jute.OpDeleteContainer
 
 // String returns the entry as one line, without a line end. It quotes a path that would break the
 // line, because clients may send anything.

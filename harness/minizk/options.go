@@ -3,7 +3,6 @@ package minizk
 import (
 	"cmp"
 	"crypto/tls"
-	"net"
 	"time"
 
 	"mrtq/internal/jute"
@@ -30,6 +29,11 @@ type Options struct {
 	// often than every 50 ms. 0 is a minute, as on a real server, because some recipes fail if
 	// the server removes an empty container at once.
 	ContainerInterval time.Duration
+	// Tree is what the server holds at first. Its ephemeral nodes must have no children. Their
+	// sessions are open, as after [Server.Load]. The tree belongs to the server until that is
+	// closed. Then it has what clients have changed, and the server's own nodes below /zookeeper.
+	// Nil is an empty tree.
+	Tree *Tree
 	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
 	// property jute.maxbuffer. 0 is jute.MaxBuffer.
 	MaxBuffer int
@@ -51,16 +55,13 @@ func (o Options) withDefaults() Options {
 	if o.Now.IsZero() {
 		o.Now = newStart()
 	}
+	if o.Tree == nil {
+		o.Tree = NewTree()
+	}
 	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	o.MinTimeout = cmp.Or(o.MinTimeout, 4*time.Second)
 	o.MaxTimeout = cmp.Or(o.MaxTimeout, max(40*time.Second, o.MinTimeout))
 	o.ContainerInterval = cmp.Or(o.ContainerInterval, time.Minute)
 	o.MaxBuffer = cmp.Or(o.MaxBuffer, jute.MaxBuffer)
 	return o
-}
-
-// host is the host of Addr. Listening reports whether it is valid.
-func (o Options) host() string {
-	host, _, _ := net.SplitHostPort(o.Addr)
-	return host
 }

@@ -49,28 +49,23 @@ type Server struct {
 
 // Start returns a running server. The caller must Close it. The error is that the server cannot
 // listen on the address.
-func Start(opt Options) (*Server, error) { return StartWith(opt, NewTree()) }
-
-// StartWith is Start with a tree. Clients are accepted only now that the tree is whole. If the tree
-// has ephemeral nodes, which must have no children, their sessions are open, as after [Server.Load].
-// The tree belongs to the server until that is closed. Then it has what clients have changed, and the server's own nodes
-// below /zookeeper.
-func StartWith(opt Options, tree *Tree) (*Server, error) {
+func Start(opt Options) (*Server, error) {
 	opt = opt.withDefaults()
 	s := &Server{
-		opt:     opt,
-		quit:    make(chan struct{}),
-		open:    map[*conn]struct{}{},
-		clock:   clock{real: opt.RealTime, at: opt.Now},
-		started: time.Now(),
+		opt:      opt,
+		quit:     make(chan struct{}),
+		open:     map[*conn]struct{}{},
+		sessions: sessionTable{byID: map[int64]*session{}, last: firstSession(opt.Now) - 1},
+		clock:    clock{real: opt.RealTime, at: opt.Now},
+		started:  time.Now(),
 	}
-	s.sessions.init(opt.Now)
 	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
 	rand.Read(s.secret[:]) // it never fails
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.adopt(tree)
-	if err := s.bind(opt.Addr, net.JoinHostPort(opt.host(), "0")); err != nil {
+	s.adopt(opt.Tree)
+	host, _, _ := net.SplitHostPort(opt.Addr) // listening reports whether it is valid
+	if err := s.bind(opt.Addr, net.JoinHostPort(host, "0")); err != nil {
 		return nil, err
 	}
 	if !opt.Private {
@@ -205,7 +200,9 @@ func (s *Server) Restart() error {
 		return ErrClosed
 	}
 	s.dropAll()
-	s.sessions.touchAll(s.clock.now())
+	for _, ss := range s.sessions.byID {
+		ss.touch(s.clock.now())
+	}
 	s.nextReap = s.clock.now().Add(s.opt.ContainerInterval)
 	if s.running {
 		return nil

@@ -24,11 +24,6 @@ type sessionTable struct {
 	last int64
 }
 
-func (t *sessionTable) init(started time.Time) {
-	t.byID = map[int64]*session{}
-	t.last = firstSession(started) - 1
-}
-
 // firstSession returns the first session id. As on a real server, ids begin with the server's
 // number and the time (SessionTrackerImpl.initializeNextSessionId). So if a server has ended and
 // another runs at its address, an old client cannot resume another client's session.
@@ -63,12 +58,6 @@ func (t *sessionTable) add(timeout time.Duration) *session {
 }
 
 func (ss *session) touch(now time.Time) { ss.deadline = now.Add(ss.timeout) }
-
-func (t *sessionTable) touchAll(now time.Time) {
-	for _, ss := range t.byID {
-		ss.touch(now)
-	}
-}
 
 // due lists the sessions that must expire, the longest overdue first.
 func (t *sessionTable) due(now time.Time) []*session {

@@ -2,8 +2,8 @@ package minizk
 
 import "mrtq/internal/znode"
 
-// A Tree is a tree of znodes in memory: what [StartWith] and [Server.Load] take and [Server.Snapshot]
-// returns. A change to what Load took or Snapshot returned does not change the server.
+// A Tree is a tree of znodes in memory: what [Server.Load] takes and [Server.Snapshot] returns. A
+// change to it does not change a server.
 type Tree = znode.Tree
 
 // NewTree returns a tree with only a root.

@@ -119,37 +119,31 @@ func (d *Decoder) String(field string) string {
 	return string(b)
 }
 
-// Count reads a vector's count. It returns -1 for null. each is how many bytes the shortest
-// element has.
-func (d *Decoder) Count(field string, each int) int {
+// vector reads a vector. It returns nil for null. shortest is how many bytes the shortest element
+// has.
+func vector[T any](d *Decoder, field string, shortest int, element func() T) []T {
 	off := d.off
-	n := d.Int(field)
-	if d.err != nil {
-		return 0
-	}
-	if n < -1 {
+	n := int(d.Int(field))
+	switch {
+	case n < -1:
 		d.fail(off, field, ErrLength)
-		return 0
-	}
-	if int(n)*each > d.Len() {
+	case n*shortest > d.Len():
 		d.fail(off, field, ErrShort)
-		return 0
 	}
-	return int(n)
-}
-
-// Strings reads a vector of strings. It returns nil for a null vector.
-func (d *Decoder) Strings(field string) []string {
-	n := d.Count(field, 4)
-	if n < 0 || d.err != nil {
+	if d.err != nil || n == -1 {
 		return nil
 	}
-	out := make([]string, 0, n)
+	out := make([]T, 0, n)
 	for range n {
-		out = append(out, d.String(field))
+		out = append(out, element())
 	}
 	if d.err != nil {
 		return nil
 	}
 	return out
+}
+
+// Strings reads a vector of strings. It returns nil for a null vector.
+func (d *Decoder) Strings(field string) []string {
+	return vector(d, field, 4, func() string { return d.String(field) })
 }

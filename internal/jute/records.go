@@ -136,24 +136,13 @@ type ID struct {
 	Scheme, Name string
 }
 
-// aclMinLen is how many bytes the shortest ACL has: its permissions and the lengths of two strings.
-const aclMinLen = 12
-
 // ACLs reads a vector of ACLs. It returns nil for a null vector. A null string becomes "", because
 // kazoo writes the empty id of scheme "auth" as null.
 func (d *Decoder) ACLs() []znode.ACL {
-	n := d.Count("acl count", aclMinLen)
-	if n < 0 || d.err != nil {
-		return nil
-	}
-	out := make([]znode.ACL, 0, n)
-	for range n {
-		out = append(out, znode.ACL{Perms: d.Int("perms"), Scheme: string(d.Buffer("scheme")), ID: string(d.Buffer("id"))})
-	}
-	if d.err != nil {
-		return nil
-	}
-	return out
+	const shortest = 12 // the permissions, and the lengths of two strings
+	return vector(d, "acl count", shortest, func() znode.ACL {
+		return znode.ACL{Perms: d.Int("perms"), Scheme: string(d.Buffer("scheme")), ID: string(d.Buffer("id"))}
+	})
 }
 
 // AppendACLs appends a vector of ACLs. A nil v is a null vector.

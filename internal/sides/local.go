@@ -17,7 +17,7 @@ type local struct {
 
 // serve starts a server. Only this process can reach it.
 func serve(tree *znode.Tree, opt Options) (*local, error) {
-	server, err := minizk.StartWith(minizk.Options{Private: true, Super: true, MaxBuffer: opt.MaxBuffer}, tree)
+	server, err := minizk.Start(minizk.Options{Private: true, Super: true, MaxBuffer: opt.MaxBuffer, Tree: tree})
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type Config struct {
 	// Limiter caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
 	Limiter *Limiter
-	// Silence knows for how long the servers have kept silent. Sessions can share it. nil: none.
+	// Silence knows for how long the servers have kept silent. Sessions can share it.
 	Silence *SilenceTimer
 	// Notify, if not nil, is called at most once, if the first attempts to open the session fail
 	// and others follow. The message says what is being tried.
@@ -48,6 +48,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Silence == nil {
+		c.Silence = &SilenceTimer{}
 	}
 	if c.Notify == nil {
 		c.Notify = func(string) {}

@@ -6,7 +6,7 @@ import (
 )
 
 // SilenceTimer knows for how long servers have kept silent although somebody waits for an answer.
-// Sessions can share one. The zero value is ready; nil knows nothing.
+// Sessions can share one. The zero value is ready.
 type SilenceTimer struct {
 	mu      sync.Mutex
 	waiting int       // callers that wait for an answer, or for a connection to ask on
@@ -17,9 +17,6 @@ type SilenceTimer struct {
 // Elapsed is for how long callers have waited and nothing came, over all attempts to connect
 // again; 0 if nobody waits.
 func (p *SilenceTimer) Elapsed() time.Duration {
-	if p == nil {
-		return 0
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.waiting == 0 || p.since.IsZero() {
@@ -31,9 +28,6 @@ func (p *SilenceTimer) Elapsed() time.Duration {
 // begin notes that a caller waits. Call the function that it returns when it no longer does, with
 // whether an answer came. If none came, the silence goes on with the caller's next attempt.
 func (p *SilenceTimer) begin() (end func(answered bool)) {
-	if p == nil {
-		return func(bool) {}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch now := time.Now(); {
@@ -58,9 +52,6 @@ func (p *SilenceTimer) begin() (end func(answered bool)) {
 
 // beat notes that a part of an answer came.
 func (p *SilenceTimer) beat() {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.since = (time.Time{}); p.waiting > 0 {
