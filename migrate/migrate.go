@@ -364,7 +364,7 @@ func holdAll(t *target.Target, owner ledger.Owner, acl []znode.ACL) (ops, checks
 func accepted(t *target.Target, but string) (ops []znode.Op) {
 	for _, run := range t.Ledger.Runs {
 		if run.ID != but && run.WasRestored() {
-			run.Restored, run.Version = true, run.Stat.Version+1
+			run.Version = run.Stat.Version + 1
 			ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
 		}
 	}

@@ -97,7 +97,7 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 		case e.HandedOver, d.Vanished != handover.Undecided, d.RecordIs[e.Record] != handover.Undecided:
 		case !there:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
-		case is != run.Origin.Czxids[queue] && !run.Restored && !run.WasRestored():
+		case is != run.Origin.Czxids[queue] && !run.Restored:
 			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, path, run.ID)
 		}
 	}

@@ -463,7 +463,6 @@ func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.
 	by := ledger.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
 	note := func(run *ledger.Run) { run.Releases = append(slices.Clone(run.Releases), by) }
 	for _, run := range runs[:len(runs)-1] {
-		run.Restored = run.Restored || run.WasRestored()
 		run.Version = run.Stat.Version + 1
 		note(&run)
 		ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))

@@ -325,7 +325,7 @@ func actedOn(c *handover.Case) string {
 	if locked := c.JobRead.Locked(); locked != "" {
 		return locked
 	}
-	return c.JobRead.ActedOn(c.Run.Restored || c.Run.WasRestored())
+	return c.JobRead.ActedOn(c.Run.Restored)
 }
 
 // step does the next part of the rollback: it holds the queues, passes records and jobs, or ends. steps is 0 after the

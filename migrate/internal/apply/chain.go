@@ -72,9 +72,6 @@ func NewChain(w *zkconn.Writer, run ledger.Run, limits TransactionLimits, counts
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
 	}
-	if run.Stat.Version >= 0 { // the next version of its record would hide that it was restored
-		run.Restored = run.Restored || run.WasRestored()
-	}
 	return &Chain{w: w, run: run, limits: limits, counters: &counters{of: counts}, acl: run.ACL}
 }
 

@@ -180,7 +180,7 @@ func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
 // aboutRecord finds what the record shows.
 func (l *CaseReader) aboutRecord(c *Case) {
 	c.HandedOver, c.Kept = c.Entry.HandedOver, c.Entry.Kept
-	c.Restored = c.Run.Restored || c.Run.WasRestored()
+	c.Restored = c.Run.Restored
 	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
 	if c.Record = AsMigrated; l.Src == nil {
 		return

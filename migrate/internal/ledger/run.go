@@ -70,7 +70,7 @@ type Run struct {
 	// Version is the version that the run's znode has with this record. If the znode has
 	// another one, the target was restored from a backup, znode by znode.
 	Version int32 `json:"version"`
-	// Restored says that a migrator went on after such a restore. Then the transactions
+	// Restored says that the target was restored so, now or before a migrator went on. Then the transactions
 	// of the run's znodes don't show which of them were created together.
 	Restored bool `json:"restored,omitempty"`
 
@@ -139,10 +139,11 @@ func ParseRun(n znode.Node) (Run, error) {
 		return damaged("%v", r.Choices.Validate())
 	}
 	r.Stat = n.Stat
+	r.Restored = r.Restored || r.WasRestored()
 	return r, nil
 }
 
-// WasRestored reports whether the run's znode was put back from a backup, so that its
+// WasRestored reports whether the run's znode was put back from a backup, and no migrator went on since, so that its
 // version is not the one that the record names.
 func (r Run) WasRestored() bool { return r.Stat.Version != r.Version }
 

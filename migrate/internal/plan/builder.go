@@ -124,7 +124,7 @@ func (b *Builder) checkOrigin() {
 func (b *Builder) isAnother(queue string, run *ledger.Run) bool {
 	is, there := b.queues[queue]
 	was, known := run.Origin.Czxids[queue]
-	return there && known && is != was && !run.Restored && !run.WasRestored()
+	return there && known && is != was && !run.Restored
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }

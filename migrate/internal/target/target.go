@@ -281,7 +281,7 @@ func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
 // run's record. So no worker that respects holds can have begun the run's jobs. For access requests both
 // holds count, because the large worker takes small ones too.
 func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
-	if run.Restored || run.WasRestored() {
+	if run.Restored {
 		return false // the znodes' transactions show nothing
 	}
 	for _, hold := range ReleasedTogether(q) {

@@ -229,7 +229,7 @@ func (c *comparison) concludeJob(of candidate, s observation) {
 	case of.differs != "":
 		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state())
 		v.differ(about)
-	case of.record == nil && v.isExact(of.run, of.queue) && s.ActedOn(of.run.Restored || of.run.WasRestored()) != "":
+	case of.record == nil && v.isExact(of.run, of.queue) && s.ActedOn(of.run.Restored) != "":
 		about.Kind, about.Message = ActedOn, "it was changed"
 		v.differ(about)
 	}

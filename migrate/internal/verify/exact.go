@@ -123,7 +123,7 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 		if err := c.v.pardon(c.ctx, got, it.run); err != nil {
 			return nil, err
 		}
-		if differs := compareNodes(wants[i], got, it.run.Restored || it.run.WasRestored()); differs != "" {
+		if differs := compareNodes(wants[i], got, it.run.Restored); differs != "" {
 			differing = append(differing, candidate{item: it, differs: differs})
 			continue
 		}

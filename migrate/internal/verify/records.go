@@ -147,7 +147,7 @@ func (v *verifier) completed(entry *ledger.Migrated) bool {
 
 // czxidTells reports whether the czxids of a run's records say something: those of a dump, and after a restore, don't.
 func czxidTells(run *ledger.Run) bool {
-	return run.Origin.OneEnsemble && !run.Restored && !run.WasRestored()
+	return run.Origin.OneEnsemble && !run.Restored
 }
 
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
