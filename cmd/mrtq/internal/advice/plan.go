@@ -11,46 +11,35 @@ import (
 // RehearsalFile is the file in which a command has a rehearsal saved.
 const RehearsalFile = "rehearsal.json"
 
-// QueueFlags are the flags that say where the legacy queues are.
-var QueueFlags = []struct {
-	Kind migrate.QueueKind
-	Flag string
-}{
-	{migrate.Ingest, "ingest"},
-	{migrate.Inventory, "inventory"},
-	{migrate.AccessSmall, "access-small"},
-	{migrate.AccessLarge, "access-large"},
+// solutions are the flags that solve a kind of problem. A problem without a row has to be repaired.
+var solutions = map[migrate.ProblemKind]string{
+	migrate.ProblemUndecodable:      "undecodable",
+	migrate.ProblemUnserviceable:    "unserviceable",
+	migrate.ProblemInventoryWaiting: "inventory-records",
+	migrate.ProblemNoQueue:          "new-queue",
+	migrate.ProblemReleased:         "hold-again",
+	migrate.ProblemRestored:         "restored",
+	migrate.ProblemOtherTimes:       "time",
+	migrate.ProblemOtherDialect:     "dialect",
 }
 
-// solutions are the flags that solve a kind of problem, with the values from which the
-// operator chooses. A problem without a row has to be repaired.
-var solutions = map[migrate.ProblemKind]func(migrate.Problem) Flag{
-	migrate.ProblemUndecodable:      choose("undecodable"),
-	migrate.ProblemUnserviceable:    choose("unserviceable"),
-	migrate.ProblemInventoryWaiting: choose("inventory-records"),
-	migrate.ProblemNoQueue:          func(migrate.Problem) Flag { return Switch("new-queue") },
-	migrate.ProblemReleased:         func(migrate.Problem) Flag { return Switch("hold-again") },
-	migrate.ProblemRestored:         func(migrate.Problem) Flag { return Switch("restored") },
-	migrate.ProblemOtherTimes:       func(p migrate.Problem) Flag { return Flag{"time", []string{p.Fits}} },
-	migrate.ProblemOtherDialect:     func(p migrate.Problem) Flag { return Flag{"dialect", []string{p.Fits}} },
-}
-
-// choose is the flag of a choice, with those of its values that don't block a plan.
-func choose(name string) func(migrate.Problem) Flag {
-	return func(migrate.Problem) Flag {
-		i := slices.IndexFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == name })
-		return Flag{name, []string{strings.Join(slices.DeleteFunc(slices.Clone(migrate.AllChoices[i].Values), func(v string) bool { return v == "block" }), "|")}}
-	}
-}
-
-// Solves returns the flag that solves a problem; nil if none does, or there is one for each dialect.
+// Solves returns the flag that solves a problem, with the values from which the operator chooses; nil if none does, or
+// there is one for each dialect.
 func Solves(p migrate.Problem) *Flag {
-	f, ok := solutions[p.Kind]
+	name, ok := solutions[p.Kind]
 	if !ok {
 		return nil
 	}
-	flag := f(p)
-	return &flag
+	f := Switch(name)
+	if p.Fits != "" {
+		f.Values = []string{p.Fits}
+	}
+	for _, c := range migrate.AllChoices {
+		if c.Name == name { // a value that blocks is no solution
+			f.Values = []string{strings.Join(slices.DeleteFunc(slices.Clone(c.Values), func(v string) bool { return v == "block" }), "|")}
+		}
+	}
+	return &f
 }
 
 // RehearseAgain returns the command that runs, with the flags that solve a plan's problems.
