@@ -219,20 +219,18 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 
 // PlanNotes counts what an operator should look at before a plan is carried out.
 func PlanNotes(p *migrate.Plan) []string {
-	waits, warnings := 0, 0
+	findings, waits := len(p.Findings), 0
+	if p.Empty() { // they were seen before
+		findings = 0
+	}
 	for _, t := range p.Tallies() {
 		if t.State == string(newqueue.JobHeld) || t.State == string(newqueue.JobFailed) {
 			waits += t.Count
 		}
 	}
-	for _, f := range p.Findings {
-		if f.Effect == migrate.EffectWarning {
-			warnings++
-		}
-	}
 	return counted([]note{
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
-		{warnings, "warning", "warnings"},
+		{findings, "finding in the plan", "findings in the plan"},
 		{len(p.With(migrate.EffectRunsTwice)), "job might run twice", "jobs might run twice"},
 		{waits, "job or request won't run until an administrator releases or requeues it", "jobs and requests won't run until an administrator releases or requeues them"},
 		{len(p.With(migrate.EffectUnfit)), "job cannot be processed", "jobs cannot be processed"},
