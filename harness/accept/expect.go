@@ -110,9 +110,10 @@ func (w *world) checkWhole() error {
 	}
 	var wrong []string
 	for _, c := range znode.Diff(w.want, w.seen, "/") {
+		changed := c.Want != nil && c.Got != nil
 		switch {
-		case c.Kind == znode.Changed && sameContent(c.Want.Data, c.Got.Data):
-		case c.Kind == znode.Changed && parse(c.Want.Data) != nil:
+		case changed && sameContent(c.Want.Data, c.Got.Data):
+		case changed && parse(c.Want.Data) != nil:
 			wrong = append(wrong, fields(c)...)
 		default:
 			wrong = append(wrong, c.String())

@@ -120,22 +120,6 @@ func TestSlowClients(t *testing.T) {
 	well(t, s, old)
 }
 
-// TestMultiReadIsBounded: the server disconnects a client whose small request reads one large node
-// so often that the reply would have gigabytes. That is tried with -torture.
-func TestMultiReadIsBounded(t *testing.T) {
-	s := run(t, minizk.Options{})
-	old, greedy := raw(t, s), raw(t, s)
-	want(t, "create", do(t, old, newNode("/big", strings.Repeat("x", 1_000_000), 0)), jute.OK)
-	ask := func(n int) jute.Code {
-		return do(t, greedy, jute.Request{Op: jute.OpMultiRead, Ops: slices.Repeat([]jute.Request{opRead(jute.OpGetData, "/big")}, n)})
-	}
-	want(t, "20 MB", ask(20), jute.OK)
-	if *torture {
-		want(t, "20 GB", ask(20_000), jute.ConnectionLoss)
-	}
-	well(t, s, old)
-}
-
 // TestClientThatStopsReading: the server stops doing the requests of a client that does not read
 // its replies, and disconnects it when too many notifications wait for it. Other clients notice
 // nothing.

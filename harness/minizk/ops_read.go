@@ -76,23 +76,12 @@ func (s *Server) getACL(r *request) error {
 	return err
 }
 
-// maxReply limits the reply to a multiRead, in bytes. A multiRead can name the same node many
-// times, so its reply can be thousands of times longer than the tree's data. Only its memory
-// limits the real server.
-const maxReply = 256 << 20
-
-// multiRead ends the connection of a client that asks for more than maxReply.
 func (s *Server) multiRead(r *request) error {
 	if len(r.Ops) > 0 && r.Ops[0].Op != jute.OpGetData && r.Ops[0].Op != jute.OpGetChildren {
 		r.body = jute.AppendMultiEnd(r.body)
 		return jute.MarshallingError
 	}
-	body, ok := s.db.AppendMultiRead(r.body, r.c.caller(), r.Ops, maxReply)
-	if !ok {
-		r.noReply, r.last = true, true
-		return jute.SystemError
-	}
-	r.body = jute.AppendMultiEnd(body)
+	r.body = jute.AppendMultiEnd(s.db.AppendMultiRead(r.body, r.c.caller(), r.Ops))
 	return nil
 }
 

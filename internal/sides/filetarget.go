@@ -45,6 +45,11 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 			return nil, err
 		}
 	}
+	for _, path := range slices.Backward(tree.Paths(opt.Election)) {
+		if path != opt.Election {
+			tree.Remove(tree.Get(path))
+		}
+	}
 	local, err := serve(tree, opt)
 	if err != nil {
 		return nil, err
@@ -54,14 +59,7 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 		local.close()
 		return nil, err
 	}
-	t := &WritableSide{w, &fileTarget{p.File, before, local}}
-	if opt.Election != "" {
-		if err := w.RemoveBelow(ctx, opt.Election); err != nil {
-			t.Close()
-			return nil, err
-		}
-	}
-	return t, nil
+	return &WritableSide{w, &fileTarget{p.File, before, local}}, nil
 }
 
 // commit writes the tree to the file. The session has ended before.

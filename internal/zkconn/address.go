@@ -70,17 +70,6 @@ func hostPort(h string) (string, error) {
 // String returns the connect string.
 func (a Address) String() string { return strings.Join(a.Servers, ",") + a.Chroot }
 
-// abs converts a path inside the chroot to the server's path.
-func (a Address) abs(path string) string {
-	if a.Chroot == "" {
-		return path
-	}
-	if path == "/" {
-		return a.Chroot
-	}
-	return a.Chroot + path
-}
-
 // appendAbs appends the server's path of a path inside the chroot, as a record's string.
 func (a Address) appendAbs(b []byte, path string) []byte {
 	if path == "/" && a.Chroot != "" {

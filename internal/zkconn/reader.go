@@ -213,7 +213,7 @@ func (r *Reader) ACL(ctx context.Context, path string) (acl []znode.ACL, err err
 
 // named are the names of path's children in order, without ZooKeeper's own.
 func (r *Reader) named(path string, names []string) []string {
-	if r.at.abs(path) == "/" {
+	if path == "/" && r.at.Chroot == "" {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
 	}
 	slices.Sort(names)

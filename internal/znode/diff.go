@@ -2,30 +2,22 @@ package znode
 
 import "fmt"
 
-// ChangeKind is how a node differs between two trees.
-type ChangeKind string
-
-// The kinds of [Change].
-const (
-	Missing ChangeKind = "missing" // wanted and not found
-	Extra   ChangeKind = "extra"   // found and not wanted
-	Changed ChangeKind = "changed" // found with other data
-)
-
 // Change is one node that differs between the tree that was wanted and the one
 // found.
 type Change struct {
-	Kind ChangeKind
 	Path string
-	// Want and Got are the nodes; Want is nil for Extra, Got for Missing.
-	Want, Got *Node
+	Want *Node // nil if the node was not wanted
+	Got  *Node // nil if it is missing
 }
 
 func (c Change) String() string {
-	if c.Kind == Changed {
-		return fmt.Sprintf("%s: data is %s, expected %s", c.Path, showData(c.Got.Data), showData(c.Want.Data))
+	switch {
+	case c.Got == nil:
+		return c.Path + ": missing"
+	case c.Want == nil:
+		return c.Path + ": extra"
 	}
-	return c.Path + ": " + string(c.Kind)
+	return fmt.Sprintf("%s: data is %s, expected %s", c.Path, showData(c.Got.Data), showData(c.Want.Data))
 }
 
 // showData makes data readable: quoted, so that no raw byte of it reaches a
@@ -49,15 +41,15 @@ func Diff(want, got *Tree, root string) []Change {
 	for len(a) > 0 || len(b) > 0 {
 		switch {
 		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
-			out = append(out, Change{Kind: Missing, Path: a[0], Want: want.Get(a[0])})
+			out = append(out, Change{Path: a[0], Want: want.Get(a[0])})
 			a = a[1:]
 		case len(a) == 0 || b[0] < a[0]:
-			out = append(out, Change{Kind: Extra, Path: b[0], Got: got.Get(b[0])})
+			out = append(out, Change{Path: b[0], Got: got.Get(b[0])})
 			b = b[1:]
 		default:
 			w, g := want.Get(a[0]), got.Get(a[0])
 			if !SameData(w.Data, g.Data) {
-				out = append(out, Change{Kind: Changed, Path: a[0], Want: w, Got: g})
+				out = append(out, Change{Path: a[0], Want: w, Got: g})
 			}
 			a, b = a[1:], b[1:]
 		}

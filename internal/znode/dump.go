@@ -122,7 +122,7 @@ func parseDumpLine(line []byte) (Node, error) {
 func WriteDump(w io.Writer, t *Tree) error {
 	d := NewDumpWriter(w)
 	for n := range t.All("/") {
-		if err := d.write(n, len(n.children)); err != nil {
+		if err := d.Write(n); err != nil {
 			return err
 		}
 	}
@@ -145,15 +145,12 @@ func NewDumpWriter(w io.Writer) *DumpWriter {
 
 // Write adds a node, with as many children as its Stat says. Nodes must come in
 // path order. Write does not check this.
-func (d *DumpWriter) Write(n *Node) error { return d.write(n, int(n.Stat.NumChildren)) }
-
-// write writes a node, which has this many children in the dump.
-func (d *DumpWriter) write(n *Node, children int) error {
+func (d *DumpWriter) Write(n *Node) error {
 	if n.Path == "/" && len(n.Data) == 0 && IsOpenACL(n.ACL) && n.Unreadable == "" {
 		return nil
 	}
 	l := dumpLine{Path: n.Path, Data: n.Data, Unreadable: n.Unreadable}
-	if n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), children) { // a reader assumes this one without a Stat
+	if n.Stat != (Stat{}) && n.Stat != DefaultStat(len(n.Data), int(n.Stat.NumChildren)) { // a reader assumes this one without a Stat
 		l.Stat = &n.Stat
 	}
 	if !IsOpenACL(n.ACL) {

@@ -99,8 +99,8 @@ func failed(results []jute.Result, at int, code jute.Code) []jute.Result {
 
 // AppendMultiRead does each read and appends its result to b, without the end header. If a read
 // fails, it appends an error result and continues. A read can ask for a watch, but the server
-// ignores that. If b becomes longer than limit bytes, AppendMultiRead stops and returns false.
-func (db *Database) AppendMultiRead(b []byte, who Caller, ops []jute.Request, limit int) ([]byte, bool) {
+// ignores that.
+func (db *Database) AppendMultiRead(b []byte, who Caller, ops []jute.Request) []byte {
 	for i := range ops {
 		r, mark := jute.Result{Op: ops[i].Op}, len(b)
 		var err error
@@ -115,9 +115,6 @@ func (db *Database) AppendMultiRead(b []byte, who Caller, ops []jute.Request, li
 		if err != nil {
 			b = jute.AppendMultiResult(b[:mark], &jute.Result{Op: jute.OpError, Err: jute.CodeOf(err)})
 		}
-		if len(b) > limit {
-			return nil, false
-		}
 	}
-	return b, true
+	return b
 }
