@@ -87,7 +87,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 			}
 			p := s.plan(opt.PlanOptions)
 			for effect, want := range map[migrate.Effect][]string{migrate.EffectRunsTwice: c.twice, migrate.EffectNeverRuns: c.never, migrate.EffectStoredEmpty: c.empty, "left undone": c.left} {
-				if got := p.With(effect); !slices.Equal(got, want) {
+				if got := p.Affected(effect); !slices.Equal(got, want) {
 					t.Errorf("consumed %s, failed %s: %s: %v, expected %v", c.consumed, c.failed, effect, got, want)
 				}
 			}

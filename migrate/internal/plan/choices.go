@@ -27,8 +27,8 @@ func (p *Plan) About(choice string) (paths []string) {
 	return append(paths, p.found(func(f *Finding) bool { return f.Choice == choice })...)
 }
 
-// With returns the paths of the records and batches of findings with an effect.
-func (p *Plan) With(e Effect) []string {
+// Affected returns the paths of the records and batches that have findings with an effect.
+func (p *Plan) Affected(e Effect) []string {
 	return p.found(func(f *Finding) bool { return f.Effect == e })
 }
 

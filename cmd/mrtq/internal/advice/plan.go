@@ -167,5 +167,5 @@ func (a Adviser) migrate(s Situation) Next {
 
 // emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.
 func emptied(p *migrate.Plan) bool {
-	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.With(migrate.EffectStoredEmpty)) > 0
+	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.Affected(migrate.EffectStoredEmpty)) > 0
 }

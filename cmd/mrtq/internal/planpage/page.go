@@ -103,7 +103,7 @@ func (v *content) tiles() {
 		}
 	}
 	for _, e := range migrate.Effects {
-		n := len(v.With(e))
+		n := len(v.Affected(e))
 		switch {
 		case e == migrate.EffectWarning: // not a number of records
 		case n > 0:
