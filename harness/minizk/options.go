@@ -55,9 +55,7 @@ func (o Options) withDefaults() Options {
 	if o.Now.IsZero() {
 		o.Now = newStart()
 	}
-	if o.Tree == nil {
-		o.Tree = NewTree()
-	}
+	o.Tree = cmp.Or(o.Tree, NewTree())
 	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	o.MinTimeout = cmp.Or(o.MinTimeout, 4*time.Second)
 	o.MaxTimeout = cmp.Or(o.MaxTimeout, max(40*time.Second, o.MinTimeout))

@@ -1,6 +1,7 @@
 package zkconn
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -37,21 +38,11 @@ type Config struct {
 
 // withDefaults returns c with a value in each field that has a default.
 func (c Config) withDefaults() Config {
-	if c.SessionTimeout == 0 {
-		c.SessionTimeout = 10 * time.Second
-	}
-	if c.GiveUpAfter == 0 {
-		c.GiveUpAfter = 30 * time.Second
-	}
-	if c.MaxResponse == 0 {
-		c.MaxResponse = 64 << 20
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	if c.Silence == nil {
-		c.Silence = &SilenceTimer{}
-	}
+	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Second)
+	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 30*time.Second)
+	c.MaxResponse = cmp.Or(c.MaxResponse, 64<<20)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	c.Silence = cmp.Or(c.Silence, &SilenceTimer{})
 	if c.Notify == nil {
 		c.Notify = func(string) {}
 	}

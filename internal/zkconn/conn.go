@@ -190,19 +190,23 @@ func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 	}
 	r := c.pending[0]
 	c.mu.Unlock()
-	body, err := c.readBody(size)
-	too := (*ResponseTooLargeError)(nil)
-	if errors.As(err, &too) {
+	var body []byte
+	var tooLarge error
+	if whole, limit := size+jute.ReplyHeaderLen, c.s.cfg.MaxResponse; whole > int64(limit) {
+		tooLarge = &ResponseTooLargeError{Size: int(whole), Limit: limit}
 		if r.reads < 2 {
-			c.s.end(err)
-			return err
+			c.s.end(tooLarge)
+			return tooLarge
 		}
 		// The answers about fewer znodes may be short enough.
-		if _, skipped := io.CopyN(io.Discard, c.in, size); skipped != nil {
-			return skipped
+		if _, err := io.CopyN(io.Discard, c.in, size); err != nil {
+			return err
 		}
-	} else if err != nil {
-		return err
+	} else {
+		var err error
+		if body, err = jute.ReadPayload(c.in, int32(size), make([]byte, 0, min(size, initialAlloc)), limit); err != nil {
+			return err
+		}
 	}
 	c.s.seen.Store(max(c.s.seen.Load(), h.Zxid))
 	c.mu.Lock()
@@ -211,19 +215,9 @@ func (c *conn) answer(h jute.ReplyHeader, size int64) error {
 		return c.err // the request has been told that already
 	}
 	c.pending = c.pending[1:]
-	r.code, r.body, r.err = h.Err, body, err
+	r.code, r.body, r.err = h.Err, body, tooLarge
 	c.s.done(r)
 	return nil
-}
-
-// readBody reads the rest of an answer. The error is a *[ResponseTooLargeError], before
-// anything is read, if the answer is longer than the limit.
-func (c *conn) readBody(size int64) ([]byte, error) {
-	limit := c.s.cfg.MaxResponse
-	if whole := size + jute.ReplyHeaderLen; whole > int64(limit) {
-		return nil, &ResponseTooLargeError{Size: int(whole), Limit: limit}
-	}
-	return jute.ReadPayload(c.in, int32(size), make([]byte, 0, min(size, initialAlloc)), limit)
 }
 
 // initialAlloc is how many bytes an answer gets before they come. More is allocated as they come,

@@ -3,7 +3,6 @@ package zkconn
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
@@ -56,18 +55,6 @@ type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
-
-// lostError adds a cause to ErrSessionLost.
-func lostError(why string, after time.Duration, last error) error {
-	err := fmt.Errorf("%w: %s", ErrSessionLost, why)
-	if after > 0 {
-		err = fmt.Errorf("%w for %s", err, after)
-	}
-	if last != nil {
-		err = fmt.Errorf("%w (last: %w)", err, last)
-	}
-	return err
-}
 
 // codeError converts the code of an answer to an error of this package or of znode. Codes
 // without such an error are errors themselves. OK gives nil.

@@ -21,6 +21,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -151,11 +152,11 @@ func (s *session) keepOpen(c *conn) {
 			continue
 		case errors.Is(err, errExpired):
 			// A new session would not have this session's ephemerals.
-			err = lostError(err.Error(), 0, nil)
+			err = fmt.Errorf("%w: %w", ErrSessionLost, err)
 		case errors.Is(err, jute.AuthFailed):
-			err = lostError("after a reconnection", 0, err)
+			err = fmt.Errorf("%w: after a reconnection (last: %w)", ErrSessionLost, err)
 		default:
-			err = lostError("no server of "+s.cfg.Address.String()+" could be reached", s.cfg.GiveUpAfter, err)
+			err = fmt.Errorf("%w: no server of %s could be reached for %s (last: %w)", ErrSessionLost, s.cfg.Address, s.cfg.GiveUpAfter, err)
 		}
 		s.end(err)
 		return
@@ -163,7 +164,7 @@ func (s *session) keepOpen(c *conn) {
 }
 
 func (s *session) noAnswer() error {
-	return lostError("no answer from "+s.cfg.Address.String(), s.cfg.GiveUpAfter, nil)
+	return fmt.Errorf("%w: no answer from %s for %s", ErrSessionLost, s.cfg.Address, s.cfg.GiveUpAfter)
 }
 
 // connection returns a connection that is not broken, as far as is known. It waits for
@@ -246,7 +247,7 @@ func (s *session) untilAnswered(ctx context.Context, try func() error) error {
 		case now.Sub(since) > s.cfg.GiveUpAfter && errors.Is(err, ErrThrottled):
 			return err
 		case now.Sub(since) > s.cfg.GiveUpAfter:
-			return lostError("the connection broke at each attempt", s.cfg.GiveUpAfter, err)
+			return fmt.Errorf("%w: the connection broke at each attempt for %s (last: %w)", ErrSessionLost, s.cfg.GiveUpAfter, err)
 		}
 		if errors.Is(err, ErrThrottled) {
 			pause = repeatPause

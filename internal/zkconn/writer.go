@@ -137,7 +137,7 @@ func (s *session) lost(sent time.Time, lost bool) {
 		s.firstLost = sent
 	}
 	if s.lastLost = sent; time.Since(s.firstLost) >= s.cfg.GiveUpAfter {
-		s.end(lostError("no write was answered", s.cfg.GiveUpAfter, nil))
+		s.end(fmt.Errorf("%w: no write was answered for %s", ErrSessionLost, s.cfg.GiveUpAfter))
 	}
 }
 

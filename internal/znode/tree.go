@@ -45,9 +45,9 @@ func (t *Tree) Children(path string) []string {
 // deep, because a server reads and writes its tree recursively.
 const maxDepth = 1000
 
-// ValidateTreePath is [ValidatePath], and also refuses a path that is deeper
+// validateTreePath is [ValidatePath], and also refuses a path that is deeper
 // than any server's. The error wraps [ErrPath].
-func ValidateTreePath(path string) error {
+func validateTreePath(path string) error {
 	if err := ValidatePath(path); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func ValidateTreePath(path string) error {
 // parents as empty nodes, so nodes may come in any order. The error wraps
 // [ErrPath].
 func (t *Tree) Put(n Node) error {
-	if err := ValidateTreePath(n.Path); err != nil {
+	if err := validateTreePath(n.Path); err != nil {
 		return err
 	}
 	t.put(n)
@@ -82,7 +82,7 @@ func (t *Tree) put(n Node) {
 // Add is [Tree.Put] of a node that a server could have beside the others, and that nobody has put
 // yet. The error wraps [ErrPath], [ErrDumpedTwice] or [ErrEphemeralParent].
 func (t *Tree) Add(n Node) error {
-	if err := ValidateTreePath(n.Path); err != nil {
+	if err := validateTreePath(n.Path); err != nil {
 		return err
 	}
 	if old := t.nodes[n.Path]; old != nil {

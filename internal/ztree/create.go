@@ -8,42 +8,41 @@ import (
 	"mrtq/internal/znode"
 )
 
-// create returns the node's path, with the sequence number if the request asks for one. The checks
-// are in the server's order, because the order decides which error a request gets that has several
-// mistakes.
-func (db *Database) create(tx Tx, who Caller, r *jute.Request) (string, *znode.Node, error) {
+// create does its checks in the server's order, because the order decides which error a request gets
+// that has several mistakes.
+func (db *Database) create(tx Tx, who Caller, r *jute.Request) (*znode.Node, error) {
 	m, err := db.createMode(r)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	path := r.Path
 	parentPath, err := split(path)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	acls, err := fixACL(r.ACL, who.IDs)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	parent := db.lookup(parentPath)
 	if parent == nil {
-		return "", nil, jute.NoNode
+		return nil, jute.NoNode
 	}
 	if err := allow(parent, znode.PermCreate, who.IDs); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if m.sequential {
 		next, _ := parent.Stat.NextSequence()
 		path = fmt.Sprintf("%s%010d", path, next)
 	}
 	if err := validatePath(path); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if db.lookup(path) != nil {
-		return "", nil, jute.NodeExists
+		return nil, jute.NodeExists
 	}
 	if parent.Stat.EphemeralOwner != 0 {
-		return "", nil, jute.NoChildrenForEph
+		return nil, jute.NoChildrenForEph
 	}
 
 	n := &znode.Node{Path: path, Data: r.Data, ACL: db.share(acls), Stat: znode.Stat{
@@ -60,7 +59,7 @@ func (db *Database) create(tx Tx, who Caller, r *jute.Request) (string, *znode.N
 		n.Stat.EphemeralOwner = who.Session
 	}
 	db.link(tx, parent, n)
-	return path, n, nil
+	return n, nil
 }
 
 // mode is the meaning of a create request's flags.

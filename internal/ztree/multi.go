@@ -66,7 +66,7 @@ func (db *Database) apply(tx Tx, who Caller, r *jute.Request) (jute.Result, erro
 	var err error
 	switch r.Op {
 	case jute.OpCreate, jute.OpCreate2, jute.OpCreateContainer, jute.OpCreateTTL:
-		res.Path, n, err = db.create(tx, who, r)
+		n, err = db.create(tx, who, r)
 	case jute.OpDelete:
 		err = db.delete(tx, who, r)
 	case jute.OpSetData:
@@ -79,7 +79,7 @@ func (db *Database) apply(tx Tx, who Caller, r *jute.Request) (jute.Result, erro
 		err = jute.MarshallingError
 	}
 	if n != nil {
-		res.Stat = n.Stat
+		res.Path, res.Stat = n.Path, n.Stat
 	}
 	return res, err
 }

@@ -186,6 +186,14 @@ func (db *Database) Forget(w Watcher) {
 // Watches returns the number of watches.
 func (db *Database) Watches() int { return db.data.count() + db.child.count() }
 
+// The lists of Request.Watches. The last one has recursive watches.
+const (
+	dataWatches = iota
+	existWatches
+	childWatches
+	persistentWatches
+)
+
 // SetWatches sets a client's watches again after it has reconnected. If the change that a watch
 // waits for has happened since r.Since, SetWatches notifies w at once and sets no watch. It does not
 // check access lists.
@@ -193,42 +201,27 @@ func (db *Database) SetWatches(r *jute.Request, w Watcher) {
 	notify := func(kind int32, path string) {
 		w.Notify(jute.WatcherEvent{Type: kind, State: jute.StateConnected, Path: path})
 	}
-	for i, set := range []func(path string, n *znode.Node){
-		func(p string, n *znode.Node) {
+	for list, paths := range r.Watches {
+		for _, path := range paths {
+			n := db.lookup(path)
 			switch {
-			case n == nil:
-				notify(jute.EventDeleted, p)
-			case n.Stat.Mzxid > r.Since:
-				notify(jute.EventDataChanged, p)
+			case n == nil && (list == dataWatches || list == childWatches):
+				notify(jute.EventDeleted, path)
+			case n != nil && list == existWatches:
+				notify(jute.EventCreated, path)
+			case list == dataWatches && n.Stat.Mzxid > r.Since:
+				notify(jute.EventDataChanged, path)
+			case list == childWatches && n.Stat.Pzxid > r.Since:
+				notify(jute.EventChildrenChanged, path)
+			case list == dataWatches || list == existWatches:
+				db.data.add(path, w, watchOnce)
+			case list == childWatches:
+				db.child.add(path, w, watchOnce)
+			case list == persistentWatches:
+				db.watchAll(path, w, watchPersistent)
 			default:
-				db.data.add(p, w, watchOnce)
+				db.watchAll(path, w, watchRecursive)
 			}
-		},
-		func(p string, n *znode.Node) {
-			if n != nil {
-				notify(jute.EventCreated, p)
-			} else {
-				db.data.add(p, w, watchOnce)
-			}
-		},
-		func(p string, n *znode.Node) {
-			switch {
-			case n == nil:
-				notify(jute.EventDeleted, p)
-			case n.Stat.Pzxid > r.Since:
-				notify(jute.EventChildrenChanged, p)
-			default:
-				db.child.add(p, w, watchOnce)
-			}
-		},
-		func(p string, _ *znode.Node) { db.watchAll(p, w, watchPersistent) },
-		func(p string, _ *znode.Node) { db.watchAll(p, w, watchRecursive) },
-	} {
-		if i == len(r.Watches) {
-			return
-		}
-		for _, p := range r.Watches[i] {
-			set(p, db.lookup(p))
 		}
 	}
 }
