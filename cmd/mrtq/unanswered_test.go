@@ -120,7 +120,7 @@ func TestServerThatStalls(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, before)
 			met := 0
-			s.Inject(minizk.Fault{On: func(minizk.Op) bool { met++; return met > 4 }, Do: minizk.Hold(nil)})
+			s.Inject(minizk.Fault{On: func(minizk.Op) bool { met++; return met > 3 }, Do: minizk.Hold(nil)})
 			began := time.Now()
 			code, said := s.run(command)
 			if took := time.Since(began); code != exit.Environment || took > 8*time.Second {
