@@ -47,12 +47,12 @@ const (
 	NeverRuns   Effect = "might never run" // only if an administrator releases or requeues the job
 	StoredEmpty Effect = "might be stored empty if requeued"
 	RemovedSoon Effect = "batches removed within the hour"
-	LeftOut     Effect = "left undone"
+	LeftUndone  Effect = "left undone"
 	Warning     Effect = "warning"
 )
 
 // Effects are all effects, the gravest first.
-var Effects = []Effect{Unfit, RunsTwice, NeverRuns, StoredEmpty, RemovedSoon, LeftOut, Warning}
+var Effects = []Effect{Unfit, RunsTwice, NeverRuns, StoredEmpty, RemovedSoon, LeftUndone, Warning}
 
 // find adds an item to the finding with this key.
 func (b *Builder) find(key string, one Finding, item FindingItem) {
@@ -106,9 +106,9 @@ var weighed = map[string]Finding{
 		Then: "find out what the legacy worker did, and requeue the job or delete it; with --consumed pending it might run twice"},
 	"failed-failed": {Effect: NeverRuns, What: "failed, and the job is failed, too: it might never run",
 		Then: "find out why it failed, and requeue the job or delete it; with --failed pending it might run twice"},
-	"consumed-left": {Effect: LeftOut, What: "consumed: left to the legacy worker that has it",
+	"consumed-left": {Effect: LeftUndone, What: "consumed: left to the legacy worker that has it",
 		Then: "let the worker finish; if none has it, requeue the record there, and migrate again; with --consumed held the job waits for an administrator, with pending it might run twice"},
-	"undecodable": {Effect: LeftOut, What: "undecodable: only the bytes are kept, in the quarantine file", Then: "have the depositor or requester submit it again"},
+	"undecodable": {Effect: LeftUndone, What: "undecodable: only the bytes are kept, in the quarantine file", Then: "have the depositor or requester submit it again"},
 }
 
 // weigh adds the finding about a record that was not done.
