@@ -45,10 +45,8 @@ func openFileTarget(ctx context.Context, p Place, opt Options) (*WritableSide, e
 			return nil, err
 		}
 	}
-	for _, path := range slices.Backward(tree.Paths(opt.Election)) {
-		if path != opt.Election {
-			tree.Remove(tree.Get(path))
-		}
+	for _, name := range tree.Children(opt.Election) {
+		tree.Prune(znode.Join(opt.Election, name))
 	}
 	local, err := serve(tree, opt)
 	if err != nil {
@@ -67,14 +65,19 @@ func (f *fileTarget) commit(ctx context.Context) error {
 	f.local.endSessions()
 	f.local.close()
 	return openfile.Replace(f.path, func(w io.Writer) error {
-		write := f.local.writeDump
+		var err error
 		if isGzip(f.path) {
-			write = f.local.writePacked
+			z := gzip.NewWriter(w)
+			err = errors.Join(f.local.writeDump(z), z.Close())
+		} else {
+			err = f.local.writeDump(w)
 		}
-		if err := write(ctx, w); err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if f.overwritten() { // checked last, because writing takes time
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case f.overwritten(): // checked last, because writing takes time
 			return ErrOverwritten
 		}
 		return nil
@@ -104,28 +107,8 @@ func (l *local) endSessions() {
 	}
 }
 
-func (l *local) writePacked(ctx context.Context, w io.Writer) error {
-	z := gzip.NewWriter(w)
-	if err := l.writeDump(ctx, z); err != nil {
-		return err
-	}
-	return z.Close()
-}
-
 // writeDump writes the tree of the closed server, without the server's own znodes.
-func (l *local) writeDump(ctx context.Context, w io.Writer) error {
-	d := znode.NewDumpWriter(w)
-	written := 0
-	for n := range l.tree.All("/") {
-		if znode.Within(n.Path, ztree.SystemRoot) {
-			continue
-		}
-		if written++; written%1024 == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := d.Write(n); err != nil {
-			return err
-		}
-	}
-	return d.Close()
+func (l *local) writeDump(w io.Writer) error {
+	l.tree.Prune(ztree.SystemRoot)
+	return znode.WriteDump(w, l.tree)
 }

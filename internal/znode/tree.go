@@ -135,6 +135,13 @@ func (t *Tree) Remove(n *Node) {
 	delete(t.nodes, n.Path)
 }
 
+// Prune removes the node at a path and everything below it. The root cannot be removed.
+func (t *Tree) Prune(path string) {
+	for _, p := range slices.Backward(t.Paths(path)) {
+		t.Remove(t.nodes[p])
+	}
+}
+
 // Paths returns all paths at or below root in byte order, in which every node
 // comes after its parent; none when root is not there.
 func (t *Tree) Paths(root string) []string {

@@ -74,7 +74,7 @@ func New(nodes *znode.Tree) *Database {
 		data:       newWatchTable(),
 		child:      newWatchTable(),
 	}
-	removeSystem(nodes)
+	nodes.Prune(SystemRoot)
 	nodes.SettleStats(0)
 	nodes.Get("/").Walk(func(n *znode.Node) {
 		db.newest = max(db.newest, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
@@ -88,18 +88,11 @@ func New(nodes *znode.Tree) *Database {
 	return db
 }
 
-// removeSystem removes a server's own nodes.
-func removeSystem(nodes *znode.Tree) {
-	for _, path := range slices.Backward(nodes.Paths(SystemRoot)) {
-		nodes.Remove(nodes.Get(path))
-	}
-}
-
 // Snapshot returns a copy of the znodes without the server's own. It shares data and ACLs with the
 // database, so these must not be changed.
 func (db *Database) Snapshot() *znode.Tree {
 	nodes := db.nodes.Clone()
-	removeSystem(nodes)
+	nodes.Prune(SystemRoot)
 	return nodes
 }
 
