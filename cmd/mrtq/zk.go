@@ -145,13 +145,9 @@ func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func
 	go func() {
 		defer close(ended)
 		var told []string
-		err := p.Run(ctx, c.stopAfter, func(team rehearse.Team, stopped bool) {
+		err := p.Run(ctx, c.stopAfter, func(team rehearse.Team, doing rehearse.Doing) {
 			all := p.Tally()
-			what := "at work"
-			if stopped {
-				what = "stopped"
-			}
-			a.Say("%s: %s. So far: %s", team, what, workDone(&all))
+			a.Say("%s: %s. So far: %s", team, doing, workDone(&all))
 			for _, trouble := range all.Troubles {
 				if !slices.Contains(told, trouble) {
 					a.Say("  %s", trouble)

@@ -11,6 +11,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
+	"mrtq/migrate"
 	"mrtq/newqueue"
 )
 
@@ -18,6 +19,7 @@ import (
 // a copy: those of the legacy queue at the server's root, and the deployed services of a new queue.
 type Practice struct {
 	crew *crew
+	open func(context.Context) (*migrate.Writer, error) // a session below the new queue
 }
 
 // Team is who works at a time.
@@ -28,6 +30,16 @@ const (
 	LegacyInventory Team = "legacy inventory" // the legacy inventory service
 	LegacyWorkers   Team = "legacy workers"   // all workers of the legacy queue
 	Services        Team = "services"         // the deployed services, with the cleanup when they start
+)
+
+// Doing is what a team does.
+type Doing string
+
+// What a team does.
+const (
+	AtWork  Doing = "at work"
+	Waiting Doing = "waiting" // it was at work, and finds nothing now
+	Stopped Doing = "stopped" // its shift has ended
 )
 
 // Tally is what all teams have done so far.
@@ -50,7 +62,7 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: daemons.NewMirror(), old: daemons.NewMirror(), perRound: 1}
 	c.newQueue.HeldByOthers = true
 	c.World = daemons.New(daemons.Options{New: s.site(ctx, newQueue, c.newQueue), Legacy: s.site(ctx, "", c.old)})
-	return &Practice{c}, nil
+	return &Practice{c, func(ctx context.Context) (*migrate.Writer, error) { return s.open(ctx, newQueue) }}, nil
 }
 
 // shift is a team, and when it stops.
@@ -62,9 +74,9 @@ type shift struct {
 
 // Run lets the legacy inventory service finish its queue, and then the services work from the release on.
 // If stopAfter isn't 0, they stop when they have begun so many records. Then the legacy workers wait for
-// the records that a rollback gives back, and work them, and the services start again, with the cleanup. did is called when
-// a team has worked, and when it stops. Run ends with ctx, or with the error that a session was lost.
-func (p *Practice) Run(ctx context.Context, stopAfter int, did func(team Team, stopped bool)) error {
+// the rollback, and work the records that it gives back, and the services start again, with the cleanup. did is called when
+// a team has worked, when it waits, and when it stops. Run ends with ctx, or with the error that a session was lost.
+func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)) error {
 	for _, s := range []shift{
 		{LegacyInventory, func(_ int, found bool) bool { return !found }, false},
 		{Services, func(begun int, _ bool) bool { return stopAfter > 0 && begun >= stopAfter }, false},
@@ -82,7 +94,7 @@ func (p *Practice) Run(ctx context.Context, stopAfter int, did func(team Team, s
 const lookAgain = time.Second
 
 // work lets a team work until its shift ends.
-func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stopped bool)) error {
+func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) error {
 	defer p.crew.Close()
 	workers := p.crew.LegacyWorkers()
 	switch s.team {
@@ -94,7 +106,11 @@ func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stoppe
 			return err
 		}
 	case LegacyWorkers:
+		if err := p.awaitRollback(ctx); err != nil {
+			return err
+		}
 	}
+	doing := Waiting
 	before := len(p.crew.Begun)
 	ends := func(found bool) bool { return s.ends(len(p.crew.Begun)-before, found) }
 	for {
@@ -120,11 +136,16 @@ func (p *Practice) work(ctx context.Context, s shift, did func(team Team, stoppe
 		if stopped {
 			p.crew.Close() // before anybody is told
 		}
-		if found || stopped || len(p.crew.stuck) > stuck {
-			did(s.team, stopped)
-		}
-		if stopped {
+		switch {
+		case stopped:
+			did(s.team, Stopped)
 			return nil
+		case found || len(p.crew.stuck) > stuck:
+			doing = AtWork
+			did(s.team, doing)
+		case doing == AtWork:
+			doing = Waiting
+			did(s.team, doing)
 		}
 		if err := sleep(ctx, lookAgain); err != nil {
 			return err
@@ -147,6 +168,27 @@ func (p *Practice) start(ctx context.Context) error {
 			return p.crew.Start()
 		case err != nil && !errors.Is(err, zk.ErrNoNode):
 			return err
+		}
+		if err := sleep(ctx, lookAgain); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitRollback waits until the migration to the new queue is rolled back.
+func (p *Practice) awaitRollback(ctx context.Context) error {
+	w, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for {
+		status, err := migrate.ReadStatus(ctx, &w.Reader)
+		if err != nil {
+			return err
+		}
+		if run := status.Current(); run != nil && run.State == migrate.RunRolledBack {
+			return nil
 		}
 		if err := sleep(ctx, lookAgain); err != nil {
 			return err
