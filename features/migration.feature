@@ -28,7 +28,7 @@ Feature: A legacy queue becomes a new queue
       | /mrt.inventory.full/mrtQ-000000025102 | undecodable | unsupported-class |
     And it says what could happen
       | effect          | what then                                                                                                                                                                    | records |
-      | might never run | find out why it failed, and requeue the job or delete it; with --failed pending it might run twice                                                                           | 2       |
+      | might never run | find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice                                                     | 2       |
       | left undone     | let the worker finish; if none has it, requeue the record there, and migrate again; with --consumed held the job waits for an administrator, with pending it might run twice | 2       |
     When the operator migrates with the defaults
     Then the migration is refused

@@ -50,7 +50,7 @@ Feature: The deployed services take the migrated queue
     Examples: It is not waiting for a service
       | record           | plan                                                                  | daemons | state     | times |
       | a held file      | nothing                                                               | no one  | Held      | never |
-      | a failed file    | find out why it failed, and requeue the job or delete it; with --failed pending it might run twice, unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer | no one  | Failed    | never |
+      | a failed file    | find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice, unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer | no one  | Failed    | never |
       | a completed file | removed within the hour: the hold on the queue does not stop the cleanup | no one  | removed   | never |
 
     Examples: A service fails it

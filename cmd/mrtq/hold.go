@@ -63,7 +63,8 @@ them. If somebody else holds a queue already, hold adds you as one more owner, a
 the queue stays held until each owner has let go. A collection's name is not
 checked: a misspelt one holds nothing.
 
-mrtq release lifts holds. mrtq status says with which flags.`,
+mrtq release lifts the holds of a migration, and with --others those of people. It lifts
+a hold on a collection only if --collection names it.`,
 		Example: `  mrtq hold zk1:2181/new --why maintenance
   mrtq hold zk1:2181/new --only ingest
   mrtq hold zk1:2181/new --collection merritt_content`,
@@ -99,7 +100,11 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	if c.output == "json" {
 		a.JSON(held)
 	}
-	a.Conclude(screen.Good, "done", fmt.Sprintf("Held by %s: %s.", opt.By, view.HoldNames(held.Held)), advice.Next{})
+	text := fmt.Sprintf("Held by %s: %s.", opt.By, view.HoldNames(held.Held))
+	if len(c.collections) > 0 {
+		text += " A collection stays held until mrtq release --collection names it."
+	}
+	a.Conclude(screen.Good, "done", text, advice.Next{})
 	return nil
 }
 

@@ -97,14 +97,9 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 		at.Kept = run.State == migrate.RunRolledBack && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
 		at.Quarantine = defaultQuarantine(s.target)
 	}
-	var next advice.Next
-	switch {
-	case status.Step == "":
+	next := a.advice.Next(status.Step, at)
+	if status.Step == "" {
 		next = a.advice.Released(at)
-	case status.Step == migrate.StepRelease && at.Run.State == migrate.RunDone && len(at.Run.Releases) == 0:
-		next = a.advice.Next(migrate.StepVerify, at) // status does not know whether somebody has verified
-	default:
-		next = a.advice.Next(status.Step, at)
 	}
 	out := statusOutput{status, next.Command}
 	switch {

@@ -30,7 +30,7 @@ func Load(ctx context.Context, p Place, opt Options) (*znode.Tree, error) {
 	var r io.Reader = f
 	if isGzip(p.File) {
 		if r, err = gzip.NewReader(f); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("this is no gzip file: %w", err)
 		}
 	}
 	tree, nodes := znode.NewTree(), 0

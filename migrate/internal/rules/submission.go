@@ -93,7 +93,7 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 		known.differs, known.value, known.from = true, "", ""
 	case !known.warned:
 		known.warned = true
-		s.disagree = append(s.disagree, Disagreement{property, fmt.Sprintf("records of batch %s differ in %s: %q in %s, %q in %s; the first goes into the submission", key.UUID, property, known.value, known.from, v, from)})
+		s.disagree = append(s.disagree, Disagreement{property, fmt.Sprintf("records of batch %s differ in %s: %q in %s, %q in %s; the batch gets the first, and each job keeps its own", key.UUID, property, known.value, known.from, v, from)})
 	}
 }
 

@@ -163,14 +163,22 @@ func (a Adviser) releaseRestored(s Situation) string {
 
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
 
-// firstRelease names what the runbook has before a first release.
+// firstRelease names what the runbook has before a first release. status does not know whether somebody has verified.
 func (a Adviser) firstRelease(s Situation) Next {
 	next := Next{Command: a.release(s)}
-	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && !s.InUse {
-		next.First = "check the tree, keep a copy of it, and hold each collection (PROFILE) that has a file QueueHoldFile_PROFILE, if any"
-		target := []string{s.Target}
-		next.With = []string{a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...)}
+	if s.Run == nil || s.Run.State != migrate.RunDone || len(s.Run.Releases) > 0 {
+		return next
 	}
+	var first []string
+	if a.Name == "status" {
+		first, next.With = append(first, "verify"), append(next.With, a.verify(s))
+	}
+	if !s.InUse {
+		target := []string{s.Target}
+		first = append(first, "check the tree", "keep a copy of it", "and hold each collection (PROFILE) that has a file QueueHoldFile_PROFILE, if any")
+		next.With = append(next.With, a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...))
+	}
+	next.First = strings.Join(first, ", ")
 	return next
 }
 
@@ -266,7 +274,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	}
 	first := "start the new services, if they don't run yet"
 	if s.Run != nil && s.Run.State == migrate.RunRolledBack {
-		first = "start the new services for what stays in the new queue, and stop them when it is finished. Submissions stay with the legacy queue"
+		first = "start the new services for what stays in the new queue, and stop them when only held, failed and completed jobs and requests are left. Submissions stay with the legacy queue"
 	}
 	return Next{First: first, Command: a.watch(s)}
 }
@@ -279,7 +287,7 @@ func (a Adviser) Released(s Situation) Next {
 	}
 	forward := Way{"To look at what the services have done", a.verify(s)}
 	if a.Name == "verify" {
-		forward = Way{"To end the migration, when you are sure that you won't go back", a.Command("complete", []string{s.Target})}
+		forward = Way{"To end the migration, some days later, when you are sure that you won't go back", a.Command("complete", []string{s.Target})}
 	}
 	return Next{Ways: []Way{forward, {"To go back, when the new services are stopped", a.Command("rollback", []string{s.Target}, Switch("dry-run"))}}}
 }

@@ -159,7 +159,7 @@ func (a Adviser) migrate(s Situation) Next {
 		return f.Name != "max-rate" && f.Name != "packet" && !a.Takes("", f.Name)
 	})
 	report := append(Set("plan", s.PlanFile), Set("out", strings.TrimSuffix(s.PlanFile, ".json")+".html")...)
-	if s.Rehearsal != "" && (s.Run == nil || s.Run.State == migrate.RunRolledBack) { // later plans are of a few records
+	if s.Rehearsal != "" && s.Run == nil { // it was of the first migration
 		report = append(report, Set("rehearsal", s.Rehearsal)...)
 	}
 	return Next{First: "have the plan approved", With: []string{a.Command("report", nil, report...)}, Command: a.Command("migrate", nil, Set("plan", s.PlanFile)...)}

@@ -146,6 +146,8 @@ func timeText(t time.Time) string {
 func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	released := r.ReleasedQueues()
 	switch {
+	case !r.Completed.IsZero():
+		return "completed"
 	case r.State == migrate.RunRunning && s.Migrators == 0:
 		return "unfinished"
 	case r.State != migrate.RunDone:
@@ -203,11 +205,8 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 		return "not started", with("no run is recorded here")
 	}
 	word, text = stateShown(s, *run), "the newest run is "+run.ID
-	if !run.Completed.IsZero() {
-		word = "completed"
-	}
-	if run.State == migrate.RunRolledBack && run.Kept > 0 {
-		text += "; " + screen.Count(run.Kept, "job or request was kept by its rollback, as the only copy", "jobs and requests were kept by its rollback, as the only copies")
+	if run.State == migrate.RunRolledBack && run.Present > 0 {
+		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
 	}
 	if held == "" {
 		text += ", and no queue is held"
