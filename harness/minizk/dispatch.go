@@ -61,8 +61,7 @@ func init() {
 // connection must end after the queue is sent.
 func (c *conn) handle() bool {
 	r := &c.req
-	*r = request{payload: r.payload, c: c, body: c.reply[:0]}
-	r.d.Reset(r.payload)
+	*r = request{payload: r.payload, d: *jute.NewDecoder(r.payload), c: c, body: c.reply[:0]}
 	h := r.d.RequestHeader()
 	if r.d.Err() != nil {
 		return false

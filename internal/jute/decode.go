@@ -41,9 +41,6 @@ type Decoder struct {
 // b.
 func NewDecoder(b []byte) *Decoder { return &Decoder{buf: b} }
 
-// Reset makes d read from b.
-func (d *Decoder) Reset(b []byte) { *d = Decoder{buf: b} }
-
 // Err returns the first error, a *[DecodeError], or nil.
 func (d *Decoder) Err() error { return d.err }
 

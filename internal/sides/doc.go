@@ -11,8 +11,9 @@
 //     not be read when a dump was made can't be read here either: the error is zkconn.ErrNoAuth;
 //   - has a clock that stands. So the ephemeral znodes of sessions that ended long ago stay: they are
 //     the locks of the legacy workers. What the client creates has the time at which it was opened;
-//   - keeps the znodes' Stats, null data, containers and TTLs. A dump without Stats gets those of a
-//     tree that was just created ([znode.DefaultStat]);
+//   - keeps the znodes' Stats and null data. Containers and TTL znodes become persistent, because a
+//     dump does not tell them apart. A dump without Stats gets those of a tree that was just created
+//     ([znode.DefaultStat]);
 //   - holds the whole tree in memory.
 //
 // ZooKeeper's own znodes (/zookeeper) are the server's. Those of a dump are left out.

@@ -45,7 +45,7 @@ func (db *Database) setACL(who Caller, r *jute.Request) (*znode.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := db.allowed(who, r.Path, znode.PermAdmin)
+	n, err := db.permitted(who, r.Path, znode.PermAdmin)
 	if err != nil {
 		return nil, err
 	}
