@@ -19,13 +19,13 @@ import (
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
 	// Damage says what is wrong with the migration's own records; "" if nothing is.
-	Damage   string       `json:"damage"`
-	Restored bool         `json:"restored"` // the target was restored from a backup
-	Jobs     []StateCount `json:"jobs"`     // by state
-	Access   []StateCount `json:"access"`
-	Batches  []StateCount `json:"batches"`
-	Holds    []HoldStatus `json:"holds"`
-	Locks    []LockStatus `json:"locks"`
+	Damage   string        `json:"damage"`
+	Restored bool          `json:"restored"` // the target was restored from a backup
+	Jobs     []StateCount  `json:"jobs"`     // by state
+	Access   []AccessCount `json:"access"`
+	Batches  []StateCount  `json:"batches"`
+	Holds    []HoldStatus  `json:"holds"`
+	Locks    []LockStatus  `json:"locks"`
 	// Abandoned are access requests in Processing that nobody has locked: in dialect mrt-zk no worker takes them again.
 	Abandoned []string `json:"abandoned"`
 	// Migrators counts the migrations that are running, or wait for their turn.
@@ -54,6 +54,12 @@ type StateCount struct {
 	State    string `json:"state"`
 	Migrated int    `json:"migrated"`
 	Others   int    `json:"others"` // that no run created
+}
+
+// AccessCount is how many requests of an access queue are in a state.
+type AccessCount struct {
+	Queue newqueue.AccessQueue `json:"queue"`
+	StateCount
 }
 
 // LockStatus is one lock and the session that has it.
@@ -92,7 +98,7 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 	report(ctx, PhaseReadingTarget, 0, 0)
-	s := &Status{Runs: []RunStatus{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
+	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := target.Read(ctx, dst)
 	if err != nil {
 		return nil, err
@@ -207,9 +213,8 @@ func (r *statusReader) states(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	access := counts{}
 	for _, q := range newqueue.AccessQueues {
-		parent := newqueue.AccessQueuePath(q)
+		parent, access := newqueue.AccessQueuePath(q), counts{}
 		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
 			access.add(state, r.isOwned(path))
 			if dialect == newqueue.MrtZK && state == string(newqueue.AccessProcessing) {
@@ -219,8 +224,10 @@ func (r *statusReader) states(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		for _, c := range access.list() {
+			s.Access = append(s.Access, AccessCount{q, c})
+		}
 	}
-	s.Access = access.list()
 	batches := counts{}
 	err = r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string) {
 		batches.add(state, r.t.Ledger.Batch(znode.Name(path)) != nil)

@@ -30,8 +30,8 @@ records, the number of jobs, batches and access requests in each state, the hold
 their owners, the locks, what is in the legacy queue and who may be at work there, and
 what to do next. It does not compare jobs with records: mrtq verify does. Nothing is
 written. Exit code 1 if a run is not finished, if somebody must decide about a record, if
-the migration's own records are damaged, or if there is no new queue at TARGET. In that
-case status says what is there instead.
+the migration's own records are damaged, or if there is no new queue at TARGET. If there
+is none, status says what is there instead.
 
 --every repeats this at an interval, and shows by how much each number has changed since
 the last time. A terminal shows only the newest numbers; with -o json each time is a line. Ctrl-C
@@ -94,7 +94,10 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
-		at.Kept = run.State == migrate.RunRolledBack && slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
+		if run.State == migrate.RunRolledBack {
+			at.Kept = slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
+			at.Finishing = !at.Kept && run.Present > 0
+		}
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	next := a.advice.Next(status.Step, at)

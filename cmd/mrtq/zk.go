@@ -57,8 +57,8 @@ into an Apache server, use mrtq restore.
 With --workers, people can practise a cutover on a copy. First, the legacy inventory
 service finishes its queue. The deployed services of a new queue at CHROOT start at the
 release. With --stop-after N they stop when they have begun N
-records. Then you can roll back: the legacy workers process what it gives back,
-and the services start again. All of them are simulated, and reach only this server.`,
+records. Then you can roll back: the legacy workers process what it gives back. The
+services start again when you lift the holds. All of them are simulated, and reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --load queue.ndjson.gz --workers /new --stop-after 90
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'

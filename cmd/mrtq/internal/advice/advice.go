@@ -41,6 +41,7 @@ type Situation struct {
 	Undecided      []migrate.UndecidedRecord
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
 	Kept           bool   // a rollback has kept jobs, and holds their queues
+	Finishing      bool   // a rollback has kept jobs, and the new services finish them
 	Waiting        bool   // records wait for legacy workers
 	InUse          bool   // an earlier run was released, so the new services work already
 	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
@@ -97,7 +98,7 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepDecideRecords:  Adviser.decideRecords,
 	migrate.StepMigrateRest:    row("stop whoever submits to the legacy queue", Adviser.planRest),
 	migrate.StepRelease:        Adviser.firstRelease,
-	migrate.StepLookFirst:      row("make sure that the jobs that were acted on are as they should be", Adviser.release),
+	migrate.StepLookFirst:      Adviser.lookFirst,
 	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
 	migrate.StepReleaseOthers:  Adviser.releaseOthers,
 	migrate.StepPlan:           Adviser.planAgain,
@@ -163,20 +164,32 @@ func (a Adviser) releaseRestored(s Situation) string {
 
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
 
-// firstRelease names what the runbook has before a first release. status does not know whether somebody has verified.
+// firstRelease is a release, after what comes before the first one.
 func (a Adviser) firstRelease(s Situation) Next {
-	next := Next{Command: a.release(s)}
-	if s.Run == nil || s.Run.State != migrate.RunDone || len(s.Run.Releases) > 0 {
-		return next
-	}
-	var first []string
-	if a.Name == "status" {
-		first, next.With = append(first, "verify"), append(next.With, a.verify(s))
-	}
-	if !s.InUse {
+	next := a.beforeRelease(s)
+	next.Command = a.release(s)
+	return next
+}
+
+// lookFirst is the same, if jobs were acted on.
+func (a Adviser) lookFirst(s Situation) Next {
+	next := a.beforeRelease(s, "make sure that the jobs that were acted on are as they should be")
+	next.Command = a.release(s)
+	return next
+}
+
+// beforeRelease is what the runbook has before a first release, after what else comes first. status does not know
+// whether somebody has verified.
+func (a Adviser) beforeRelease(s Situation, first ...string) (next Next) {
+	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && a.Name != "release" {
 		target := []string{s.Target}
-		first = append(first, "check the tree", "keep a copy of it", "and hold each collection (PROFILE) that has a file QueueHoldFile_PROFILE, if any")
-		next.With = append(next.With, a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...))
+		if a.Name == "status" {
+			first, next.With = append(first, "verify"), append(next.With, a.verify(s))
+		}
+		if !s.InUse {
+			first = append(first, "check the tree", "keep a copy of it", "and hold each collection (PROFILE) that has a legacy hold file (QueueHoldFile, with _PROFILE at the end), if any")
+			next.With = append(next.With, a.Command("check", target), a.Command("dump", target, Set("out", "new.ndjson.gz")...), a.Command("hold", target, Set("collection", shellVariable+"PROFILE")...))
+		}
 	}
 	next.First = strings.Join(first, ", ")
 	return next
@@ -196,7 +209,10 @@ func (a Adviser) repair(s Situation) Next {
 
 // decideRecords has a command for each answer about the first record that is undecided.
 func (a Adviser) decideRecords(s Situation) Next {
-	return a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
+	next := a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
+	before := a.beforeRelease(s)
+	next.First, next.With = before.First, before.With
+	return next
 }
 
 // DecideRollback is the same for a rollback.
@@ -263,6 +279,9 @@ func (a Adviser) releaseOthers(s Situation) Next {
 	return Next{First: "make sure that the owners of these holds agree", Command: a.Command("release", []string{s.Target}, flags...)}
 }
 
+// finish is what the new services do with what a rollback kept.
+const finish = "finish what stays, stop them when nothing is left but completed requests and held or failed jobs with their batches"
+
 // AfterRelease returns what to do when no queue is held any more: nothing else if these holds were on
 // collections only. freed says that holds at a server were lifted, so that services can begin.
 func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
@@ -274,7 +293,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	}
 	first := "start the new services, if they don't run yet"
 	if s.Run != nil && s.Run.State == migrate.RunRolledBack {
-		first = "start the new services for what stays in the new queue, and stop them when only held, failed and completed jobs and requests are left. Submissions stay with the legacy queue"
+		first = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
 	}
 	return Next{First: first, Command: a.watch(s)}
 }
@@ -328,9 +347,13 @@ func (a Adviser) planAgain(s Situation) Next {
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
 	if s.Kept {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
-			{"To stay with the legacy queue, let its workers and submitters run. What stays is held", ""}}}
+			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
-	return Next{Ways: []Way{{"To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do", ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
+	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
+	if s.Finishing {
+		stay = "To stay with the legacy queue, let the new services " + finish + ", and then let submitters run: mrtq has nothing left to do"
+	}
+	return Next{Ways: []Way{{stay, ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
 }
 
 func (a Adviser) verify(s Situation) string {

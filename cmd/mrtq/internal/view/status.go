@@ -21,24 +21,14 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 			since(before, r.HandedOver, was.HandedOver), since(before, r.Removed, was.Removed), r.Note})
 	}
 	tableOf(s, []string{"RUN", "STATE", "STARTED", "DIALECT", "MIGRATED", "HANDED OVER", "REMOVED", "NOTE"}, 5, runs)
+	was := map[string]migrate.StateCount{}
+	for _, c := range stateCounts(before) {
+		was[c.what+c.State] = c.StateCount
+	}
 	var states []screen.Row
-	for _, of := range []struct {
-		what   string
-		counts func(*migrate.Status) []migrate.StateCount
-	}{
-		{"jobs", func(s *migrate.Status) []migrate.StateCount { return s.Jobs }},
-		{"access requests", func(s *migrate.Status) []migrate.StateCount { return s.Access }},
-		{"batches", func(s *migrate.Status) []migrate.StateCount { return s.Batches }},
-	} {
-		was := map[string]migrate.StateCount{}
-		if before != nil {
-			for _, c := range of.counts(before) {
-				was[c.State] = c
-			}
-		}
-		for _, c := range of.counts(st) {
-			states = append(states, screen.Row{of.what, c.State, since(before, c.Migrated, was[c.State].Migrated), since(before, c.Others, was[c.State].Others)})
-		}
+	for _, c := range stateCounts(st) {
+		earlier := was[c.what+c.State]
+		states = append(states, screen.Row{c.what, c.State, since(before, c.Migrated, earlier.Migrated), since(before, c.Others, earlier.Others)})
 	}
 	tableOf(s, []string{"WHAT", "STATE", "MIGRATED", "OTHER CLIENTS"}, 3, states)
 	var holds []screen.Row
@@ -98,6 +88,28 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		}
 		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
 	}
+}
+
+// stateCount is how many of what are in a state.
+type stateCount struct {
+	what string
+	migrate.StateCount
+}
+
+func stateCounts(st *migrate.Status) (all []stateCount) {
+	if st == nil {
+		return nil
+	}
+	for _, c := range st.Jobs {
+		all = append(all, stateCount{"jobs", c})
+	}
+	for _, c := range st.Access {
+		all = append(all, stateCount{string(c.Queue) + " access requests", c.StateCount})
+	}
+	for _, c := range st.Batches {
+		all = append(all, stateCount{"batches", c})
+	}
+	return all
 }
 
 // tableOf prints a table without those columns after the first ones in which each cell is 0 or empty.
@@ -227,8 +239,8 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 
 // waitingJobs counts the jobs and requests that no worker takes before an administrator acts.
 func waitingJobs(s *migrate.Status) (n int) {
-	for _, c := range slices.Concat(s.Jobs, s.Access) {
-		if c.State == string(newqueue.JobHeld) || c.State == string(newqueue.JobFailed) {
+	for _, c := range stateCounts(s) {
+		if c.what != "batches" && (c.State == string(newqueue.JobHeld) || c.State == string(newqueue.JobFailed)) {
 			n += c.Migrated + c.Others
 		}
 	}
