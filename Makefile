@@ -70,7 +70,7 @@ torture:
 	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
 	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
-	go test ./harness/rehearse -run TestPlanForetellsEverything -torture -count 1 -v -timeout 60m
+	go test ./harness/rehearse -run TestPlanPredictsEverything -torture -count 1 -v -timeout 60m
 	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
 	go test ./harness/life -run 'TestExplorer|TestThreeServers' -torture -count 1 -v -timeout 120m
 	go test ./cmd/mrtq -run TestRunbookOnEnsemble -torture -count 1 -v -timeout 60m

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -60,6 +61,12 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 			for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w+)\(`).FindAllStringSubmatch(text, -1) {
 				tests[m[1]] = true
 			}
+		}
+	}
+	makefile := value(os.ReadFile("Makefile"))(t)
+	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(string(makefile), -1) { // go test passes if -run matches nothing
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(tests)), func(test string) bool { return strings.HasPrefix(test, name) }) {
+			t.Errorf("the Makefile runs %s, which does not exist", name)
 		}
 	}
 	for page, text := range pages(t) {
