@@ -53,7 +53,7 @@ var (
 	newLine   = regexp.MustCompile(`\n\s*// ?`)
 )
 
-// Every test, file and function that a page names exists.
+// Every test, file and function that a page names exists, and every test that the Makefile runs.
 func TestPagesNameWhatIsThere(t *testing.T) {
 	tests := map[string]bool{}
 	for path, text := range goFiles(t) {
