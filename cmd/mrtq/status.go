@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 type statusCmd struct {
@@ -96,6 +97,9 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
 		if run.State == migrate.RunRolledBack {
 			at.Kept = slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
+			at.Partly = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
+				return !slices.ContainsFunc(status.Holds, func(h migrate.HoldStatus) bool { return h.Queue == q && h.OfRun() })
+			})
 			at.Finishing = !at.Kept && run.Present > 0
 		}
 		at.Quarantine = defaultQuarantine(s.target)

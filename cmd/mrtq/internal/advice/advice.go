@@ -41,6 +41,7 @@ type Situation struct {
 	Undecided      []migrate.UndecidedRecord
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
 	Kept           bool   // a rollback has kept jobs, and holds their queues
+	Partly         bool   // some of these queues are held no more
 	Finishing      bool   // a rollback has kept jobs, and the new services finish them
 	Waiting        bool   // records wait for legacy workers
 	InUse          bool   // an earlier run was released, so the new services work already
@@ -341,12 +342,12 @@ func (a Adviser) planAgain(s Situation) Next {
 		return Next{First: "begin with a plan"}
 	}
 	var flags []Flag
-	if len(s.Run.Releases) > 0 && !s.Kept {
+	if len(s.Run.Releases) > 0 && (!s.Kept || s.Partly) {
 		flags = []Flag{Switch("hold-again")}
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
 	if s.Kept {
-		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
+		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Submissions stay stopped until then", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
 	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
