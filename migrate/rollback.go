@@ -44,8 +44,9 @@ type RollbackResult struct {
 	// Ask says why the operator should be asked before anything is removed; "" if there is no
 	// reason.
 	Ask string `json:"ask"`
-	// Record is the run's record, before.
+	// Record is the run's record, before, and Older the newest run before it that was not rolled back; nil if there is none.
 	Record *Run `json:"-"`
+	Older  *Run `json:"-"`
 }
 
 // RollbackItem is a job or request that a rollback looked at.
@@ -208,7 +209,7 @@ func (r *rollbackOp) noRun(id string) error {
 // result is what is known of a rollback before the jobs are read.
 func (r *rollbackOp) result() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []RollbackItem{}, Forced: []RollbackItem{},
-		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run()}
+		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)

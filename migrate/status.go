@@ -87,6 +87,19 @@ func (s *Status) Current() *RunStatus {
 	return s.Newest()
 }
 
+// Older returns the newest run before the current one that was not rolled back; nil if there is none.
+func (s *Status) Older() (older *RunStatus) {
+	for i := range s.Runs {
+		if &s.Runs[i] == s.Current() {
+			break
+		}
+		if s.Runs[i].State != ledger.RolledBack {
+			older = &s.Runs[i]
+		}
+	}
+	return older
+}
+
 // Undecided returns the records about which somebody must decide.
 func (s *Status) Undecided() (all []UndecidedRecord) {
 	for _, l := range s.Legacy {

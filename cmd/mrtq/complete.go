@@ -23,8 +23,8 @@ func (a *app) completeCmd() *cobra.Command {
 		Short: "end a migration, so that it can't be rolled back",
 		Long: `Remove the bytes of the records that were handed over, in /mrtq-handed-over beside the
 legacy queue. After that the migration can't be rolled back, and verify no longer
-compares jobs with their records. Every record must have been handed over. Wait some
-days after the release, until you are sure that you won't go back. Jobs may still be
+compares jobs with their records. Every migrated record must have been handed over. Wait
+some days after the release, until you are sure that you won't go back. Jobs may still be
 held or failed. complete asks first. If it is interrupted, run it again.`,
 		Example: `  mrtq complete zk1:2181/new`,
 		Args:    args("TARGET"),

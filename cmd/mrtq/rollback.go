@@ -138,7 +138,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Rollb
 
 // conclude says what was done. why is the reason why the rollback could not end.
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why error) {
-	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided, Kept: u.Held}
+	at := advice.Situation{Target: s.target.Text, Run: u.Record, Older: u.Older, Undecided: u.Undecided, Kept: u.Held}
 	word, removed, gave := "done", "removed", "given back"
 	if c.dry {
 		word, removed, gave = "dry run", "would be removed", "would be given back"
@@ -169,11 +169,15 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 		if len(u.AtWork) > 0 {
 			next.First = "stop the services that have these locks"
 		}
-	case u.Held:
-		text += " The queues stay held for what was kept. The legacy workers can start."
-		next = a.advice.Next(migrate.StepPlan, at)
 	default:
-		text += " The legacy workers can start."
+		if u.Held {
+			text += " The queues stay held for what was kept."
+		}
+		if u.Older == nil {
+			text += " The legacy workers can start."
+		} else {
+			text += " " + u.Older.ID + " is not rolled back."
+		}
 		next = a.advice.Next(migrate.StepPlan, at)
 	}
 	a.Conclude(tone, word, text, next)

@@ -103,6 +103,9 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 			at.Finishing = !at.Kept && run.Present > 0
 		}
 		at.Quarantine = defaultQuarantine(s.target)
+		if older := status.Older(); older != nil {
+			at.Older = &older.Run
+		}
 	}
 	next := a.advice.Next(status.Step, at)
 	if status.Step == "" {

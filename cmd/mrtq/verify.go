@@ -144,6 +144,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	}
 	if v.Run != "" {
 		at.Run, at.InUse, at.Kept = &v.Current, len(v.Released) > 0, v.AllRolledBack && v.AllHeld
+		at.Older = v.Older
 		at.Finishing = v.AllRolledBack && !v.AllHeld && v.Records.Migrated > 0
 	}
 	for _, d := range v.Differences {

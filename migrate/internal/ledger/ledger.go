@@ -260,6 +260,16 @@ func (l *Ledger) Current() *Run {
 	return l.Newest()
 }
 
+// Older returns the newest of the runs before a run that was not rolled back; nil if there is none.
+func (l *Ledger) Older(index int) *Run {
+	for i := range slices.Backward(l.Runs[:index]) {
+		if l.Runs[i].State != RolledBack {
+			return &l.Runs[i]
+		}
+	}
+	return nil
+}
+
 // AllRolledBack reports whether there are runs, and all of them were rolled back.
 func (l *Ledger) AllRolledBack() bool {
 	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.State != RolledBack })

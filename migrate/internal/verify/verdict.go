@@ -123,6 +123,8 @@ type Verdict struct {
 	Released []newqueue.QueueHold `json:"released"`
 	// Current is the record of Run, if there is one.
 	Current ledger.Run `json:"-"`
+	// Older is the newest run before it that was not rolled back; nil if there is none.
+	Older *ledger.Run `json:"-"`
 	// AllRolledBack says that every run was rolled back, so that the queue is the legacy workers' again.
 	AllRolledBack bool `json:"-"`
 	// AllHeld says that all queues are held, by any owner.

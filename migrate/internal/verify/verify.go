@@ -81,7 +81,8 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	v.verdict.AllHeld = t.AllHeld()
 	if run := t.Ledger.Current(); run != nil {
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
-		v.verdict.Current, v.verdict.AllRolledBack = *run, v.t.Ledger.AllRolledBack()
+		v.verdict.Current, v.verdict.AllRolledBack = *run, t.Ledger.AllRolledBack()
+		v.verdict.Older = t.Ledger.Older(t.Ledger.FindRun(run.ID))
 	}
 	return v
 }

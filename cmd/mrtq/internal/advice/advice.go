@@ -32,6 +32,7 @@ type Adviser struct {
 type Situation struct {
 	Source, Target string
 	Run            *migrate.Run // the newest one
+	Older          *migrate.Run // the newest one before it that was not rolled back
 	Plan           *migrate.Plan
 	PlanFile       string // in which the plan is saved
 	Settings       []Flag // with which it was made; none if this command made it
@@ -342,10 +343,19 @@ func (a Adviser) planAgain(s Situation) Next {
 		return Next{First: "begin with a plan"}
 	}
 	var flags []Flag
-	if len(s.Run.Releases) > 0 && (!s.Kept || s.Partly) {
+	released := len(s.Run.Releases) > 0 || s.Older != nil && len(s.Older.Releases) > 0
+	if released && (!s.Kept || s.Partly) {
 		flags = []Flag{Switch("hold-again")}
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
+	if s.Older != nil {
+		stay := Way{"To stay with the new queue, let its services run", ""}
+		if s.Kept || !released {
+			stay = Way{"To stay with the new queue", a.release(s)}
+		}
+		return Next{Ways: []Way{{"To go back with " + s.Older.ID + ", too, when the new services are stopped", a.Command("rollback", []string{s.Target}, Set("run", s.Older.ID)...)},
+			stay, {"To migrate again what is in the legacy queue", plan}}}
+	}
 	if s.Kept {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Submissions stay stopped until then", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}

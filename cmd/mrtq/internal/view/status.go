@@ -220,6 +220,9 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	if run.State == migrate.RunRolledBack && run.Present > 0 {
 		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
 	}
+	if older := s.Older(); older != nil && run.State == migrate.RunRolledBack {
+		text += "; " + older.ID + " is not rolled back"
+	}
 	if held == "" {
 		text += ", and no queue is held"
 	}
