@@ -27,9 +27,9 @@ Feature: A legacy queue becomes a new queue
       | /ingest/not-a-queue-entry             | undecodable | bad-key           |
       | /mrt.inventory.full/mrtQ-000000025102 | undecodable | unsupported-class |
     And it says what could happen
-      | effect          | what then                                                                                                                                                                    | records |
-      | might never run | find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice                                                     | 2       |
-      | left undone     | let the worker finish; if none has it, requeue the record there, and migrate again; with --consumed held the job waits for an administrator, with pending it might run twice | 2       |
+      | effect          | what then                                                                                                                                                                                                           | records |
+      | might never run | find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice                                                                                            | 2       |
+      | left undone     | let the worker finish; if it died, find out what it did, requeue or delete the record in the legacy queue, and plan again; with --consumed held the job waits for an administrator, with pending it might run twice | 2       |
     When the operator migrates with the defaults
     Then the migration is refused
     And nothing at all was written

@@ -40,7 +40,8 @@ Then release lifts the holds, and the services can start. It doesn't lift a queu
 hold while somebody must decide about a record in it, or while consumed records or
 locks show that legacy workers may be at work: run it again when they are done. A worker
 that died leaves these forever. After a rollback, pending records keep the holds, too.
-When all legacy workers are stopped, --workers-stopped N accepts N of them.
+When all legacy workers are stopped, --workers-stopped N lifts the holds despite N
+consumed records, locks and pending records.
 
 A hold that has other owners stays. --others lifts the holds of people and other
 clients, too. To lift a hold on a collection, name it with --collection. If release is

@@ -29,7 +29,7 @@ func (a *app) restoreCmd() *cobra.Command {
 		Short: "load a dump",
 		Long: `Create the znodes of a dump below the target's chroot. A znode that already exists
 with the same data stays. If one exists with other data, nothing is written.
-Ephemeral znodes are left out, because their sessions have ended, and so are the data
+Ephemeral znodes are left out, because their sessions have ended, and so is the data
 of the chroot itself. ZooKeeper numbers a parent's sequential children with a counter, which nobody can set. restore names each
 counter that is behind the dump's. restore refuses a dump that lacks znodes (see mrtq
 dump). If it is interrupted, run it again.

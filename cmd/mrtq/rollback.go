@@ -48,7 +48,7 @@ rollback asks first. If it is interrupted, run it again. Exit code 1 if the roll
 	c.decisionFlags.flags(f)
 	f.StringVar(&c.run, "run", "", "`id` of the run, if not the newest; only the newest that was not rolled back can be rolled back")
 	f.BoolVar(&c.force, "force", false, "also remove what was acted on, but never what a worker has locked")
-	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: which jobs were begun before it is not known")
+	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: it is not known which jobs were begun before that")
 	f.BoolVar(&c.dry, "dry-run", false, "only show what would be removed and kept")
 	f.BoolVarP(&c.yes, "yes", "y", false, "don't ask for confirmation")
 	outputFlag(f, &c.output, "json")

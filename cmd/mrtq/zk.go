@@ -43,11 +43,11 @@ func (a *app) zkCmd() *cobra.Command {
 		Use:   "zk [flags] [-- COMMAND [ARG…]]",
 		Short: "run a disposable ZooKeeper",
 		Long: `Start a ZooKeeper, and print its address. It runs until Ctrl-C, which deletes its data.
-With a COMMAND, the server stops when COMMAND exits, and mrtq exits with its code. It
-finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
+With a COMMAND, the server stops when COMMAND exits, and mrtq exits with its code.
+COMMAND finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, within 4 and 40 s, as from a real
+Clients get the session timeout that they ask for, between 4 and 40 s, as from a real
 server. The server has no port for TLS.
 
 With --load, the embedded server takes a dump. It keeps the Stats, and leaves out

@@ -107,7 +107,7 @@ var weighed = map[string]Finding{
 	"failed-failed": {Effect: NeverRuns, What: "failed, and the job is failed, too: it might never run",
 		Then: "find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice"},
 	"consumed-left": {Effect: LeftUndone, What: "consumed: left to the legacy worker that has it",
-		Then: "let the worker finish; if none has it, requeue the record there, and migrate again; with --consumed held the job waits for an administrator, with pending it might run twice"},
+		Then: "let the worker finish; if it died, find out what it did, requeue or delete the record in the legacy queue, and plan again; with --consumed held the job waits for an administrator, with pending it might run twice"},
 	"undecodable": {Effect: LeftUndone, What: "undecodable: only the bytes are kept, in the quarantine file", Then: "have the depositor or requester submit it again"},
 }
 

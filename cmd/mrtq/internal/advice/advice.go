@@ -357,7 +357,7 @@ func (a Adviser) planAgain(s Situation) Next {
 			stay, {"To migrate again what is in the legacy queue", plan}}}
 	}
 	if s.Kept {
-		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Submissions stay stopped until then", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
+		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Keep submissions stopped until the services have finished, too", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
 	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
