@@ -338,6 +338,24 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 	})
 }
 
+// An administrator gives a migrated record another name. The plan of the rest says that it might run twice.
+func TestRenamedRecordMightRunTwice(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		renamed := record(t, legacy.Pending, job("batch", "2"))
+		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, job("batch", "1")), ingest(2): renamed}), d)
+		s.mustMigrate(s.options())
+		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); len(twice) > 0 {
+			t.Errorf("nothing was renamed: %v", twice)
+		}
+		s.remove(ingest(2))
+		s.create(ingest(9), renamed)
+		want := ingest(9) + ": the legacy queue no longer has 1 of the migrated records, and this may be one of them under another name: it might run twice"
+		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
+			t.Errorf("got %v", twice)
+		}
+	})
+}
+
 // A depositor adds a record to a batch that the unfinished run has finished already. The run
 // leaves it out and can be finished; once the services have cleaned the batch up, the next run
 // takes it. Into a batch that is still open the same run takes it.

@@ -158,6 +158,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 				e.mayRepeat(path, e.key(path))
 			}
 		}
+		e.lookForRenamed(opt.PlanOptions)
 		src, err := e.legacyQueue(ctx, o.from)
 		if out.error = err; err == nil {
 			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
@@ -193,6 +194,32 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 		_, out.error = migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"})
 	}
 	return out
+}
+
+// lookForRenamed deletes the records of which a plan says that they may be migrated ones under another name, and that are.
+func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
+	src, err := e.legacyQueue(e.ctx, e.source)
+	if err != nil {
+		return // migrate says why
+	}
+	p, err := migrate.MakePlan(e.ctx, src, &e.source.Reader, opt)
+	if err != nil {
+		return
+	}
+	keys := map[string]bool{}
+	for _, j := range e.jobs() {
+		keys[j.key] = true
+	}
+	for _, f := range p.Findings {
+		if f.Kind == "vanished" {
+			for _, i := range f.Items {
+				if key := e.key(i.Path); keys[key] || e.world.Executions()[key].Times() > 0 {
+					e.say("    %s is a migrated record under another name", i.Path)
+					must(e.conn.Delete(i.Path, -1))
+				}
+			}
+		}
+	}
 }
 
 // toRollBack is the newest run that was not rolled back; "" if it is the newest of all.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
@@ -26,6 +27,7 @@ func (b *Builder) addNotes() {
 	for i := range p.Records {
 		b.weigh(&p.Records[i])
 	}
+	b.noteVanished()
 	b.noteLocks()
 	b.noteLists()
 	for _, n := range b.in.Source.Nodes {
@@ -39,6 +41,24 @@ func (b *Builder) addNotes() {
 				p.Findings = append(p.Findings, *f)
 				b.blockService(*f)
 			}
+		}
+	}
+}
+
+// noteVanished warns of new records while migrated ones are gone that were not handed over: an administrator may have given
+// one another name, and then its work would be in two jobs.
+func (b *Builder) noteVanished() {
+	vanished := 0
+	for e := range b.in.Target.Ledger.All() {
+		if !e.HandedOver && b.in.Target.Ledger.Runs[e.Run].State == ledger.Done && !b.in.Source.Has(e.Record) {
+			vanished++
+		}
+	}
+	for i := range b.plan.Records {
+		if r := &b.plan.Records[i]; vanished > 0 && r.Action == Create {
+			b.find("vanished", Finding{Kind: "vanished", Effect: RunsTwice,
+				Then: "compare its jobID or token with those of the migrated records; if one of them has it, delete this record from the legacy queue, and plan again"},
+				FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and this may be one of them under another name: it might run twice", vanished)})
 		}
 	}
 }
