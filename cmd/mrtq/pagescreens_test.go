@@ -121,8 +121,8 @@ func newPageTerminal(t *testing.T, here string) *pageTerminal {
 // the first that failed. What they export stays for later ones.
 func (p *pageTerminal) run(t *testing.T, commands string) (printed string, code int) {
 	t.Helper()
-	// A command that runs until Ctrl-C is ended after its first line.
-	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; read -r line <&3; kill $$!; wait $$!")
+	// A command that runs until Ctrl-C is ended after the first line of its data: a look's table, or a server's address.
+	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; while read -r line <&3; do case $$line in RUN*) break;; *\" \"*) ;; *) break;; esac; done; kill $$!; wait $$!")
 	cmd := exec.Command("bash", "-ec", ". ./exported\n"+commands+"\nexport -p >exported")
 	cmd.Dir, cmd.Env = p.dir, []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
 	out, err := cmd.CombinedOutput()
