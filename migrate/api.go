@@ -228,7 +228,7 @@ var (
 	// ErrRolledBack says that another migrator rolled a run back while this one waited.
 	ErrRolledBack = errors.New("a run was rolled back meanwhile")
 	// ErrNoRun says that the target has no such run, or that it was rolled back.
-	ErrNoRun = errors.New("no such run")
+	ErrNoRun = errors.New("there is no run")
 	// ErrNotNewest says that a later run builds on the one that should be rolled back.
 	ErrNotNewest = errors.New("a later run builds on it")
 	// ErrNotReleased says that records of a run were not handed over.

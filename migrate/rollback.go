@@ -203,7 +203,7 @@ func (r *rollbackOp) noRun(id string) error {
 	if id == "" {
 		return fmt.Errorf("%w that can be rolled back", ErrNoRun)
 	}
-	return fmt.Errorf("%w: %q", ErrNoRun, id)
+	return fmt.Errorf("%w %q", ErrNoRun, id)
 }
 
 // result is what is known of a rollback before the jobs are read.

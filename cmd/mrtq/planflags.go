@@ -40,7 +40,7 @@ var choiceUsage = map[string]string{
 	"undecodable": "records that can't be decoded",
 
 	"inventory-records": "unfinished inventory records, which no deployed service can finish",
-	"max-priority":      "highest priority number of a job; Estimate may add 10 twice, and loses a job above 99",
+	"max-priority":      "highest priority number of a job; the daemon Estimate may add 10 twice, and loses a job above 99",
 	"unserviceable":     "other records that no service could work on",
 }
 

@@ -56,7 +56,7 @@ interrupted, run it again. Exit code 1 if a run's hold could not be lifted.`,
 	a.conn.RateFlag(f)
 	c.holdFlags.flags(f)
 	c.decisionFlags.flags(f)
-	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks: all legacy workers are stopped")
+	f.IntVar(&c.workersStopped, "workers-stopped", 0, "lift the holds despite this `number` of consumed records and locks, and after a rollback of pending records: all legacy workers are stopped")
 	f.BoolVar(&c.others, "others", false, "also lift the holds of people and other clients")
 	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after the backup was made may run again")
 	f.BoolVar(&c.ledgerDamaged, "ledger-damaged", false, "lift holds although the migration's records are damaged, and hand nothing over; stop the legacy workers first")

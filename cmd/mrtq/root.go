@@ -119,8 +119,8 @@ as its own connect string, or a dump:
 
 plan, migrate, rehearse, inspect and dump take a SOURCE. A run's record names it for the
 others; verify can take one, too. A release needs both queues in one ensemble, or in one dump.`},
-		{Use: "settings", Short: "variables that set flags", Long: `Variables set the flags of the connection and of the legacy queue nodes: --max-response
-is MRTQ_MAX_RESPONSE. A flag overrides its variable. Each command prints the settings
+		{Use: "settings", Short: "variables that set flags", Long: `Variables set --max-rate, and the flags of the connection and of the legacy queue nodes:
+--max-response is MRTQ_MAX_RESPONSE. A flag overrides its variable. Each command prints the settings
 that it takes from variables. Every other setting must be a flag. Credentials are in
 the file of --auth-file, or in the variable ` + settings.AuthVariable + `.`},
 		{Use: "exit-codes", Short: "what the exit codes mean", Long: `Exit codes:

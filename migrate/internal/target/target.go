@@ -256,9 +256,12 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 	return nil
 }
 
-// AllHeld reports whether all queues are held, by any owner.
+// AllHeld reports whether all queues are held by runs.
 func (t *Target) AllHeld() bool {
-	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool { return t.Hold(q) == nil })
+	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
+		h := t.Hold(q)
+		return h == nil || !h.OfRun()
+	})
 }
 
 // Released reports whether the workers of a queue may have worked on the jobs of a run:

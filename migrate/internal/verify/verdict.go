@@ -127,7 +127,7 @@ type Verdict struct {
 	Older *ledger.Run `json:"-"`
 	// AllRolledBack says that every run was rolled back, so that the queue is the legacy workers' again.
 	AllRolledBack bool `json:"-"`
-	// AllHeld says that all queues are held, by any owner.
+	// AllHeld says that all queues are held by runs.
 	AllHeld bool `json:"-"`
 }
 

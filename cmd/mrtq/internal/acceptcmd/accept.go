@@ -129,7 +129,7 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	f.DurationVar(&c.within, "within", 0, "end the run with an error after this time; 0 means never")
 	f.StringVar(&c.out, "out", "", "also write the results to this `file`, as JUnit XML; an earlier one is replaced")
-	f.StringArrayVar(&c.implementations, "implementation", nil, "test the driver that this `command` starts; ROLE=COMMAND tests one kind of actor: worker, administrator, API, watcher or pass; can be repeated")
+	f.StringArrayVar(&c.implementations, "implementation", nil, "test the driver that this `command` starts; ROLE=COMMAND tests one kind of actor: worker, administrator, API, watcher or pass (the cleanup); can be repeated")
 	f.StringVar(&c.knownFile, "known", "", "`file` with the scenarios that are expected to fail: ROW | SCENARIO | REASON")
 	f.BoolVar(&c.force, "force", false, "replace the file of --out even if it is not mrtq's")
 	return cmd

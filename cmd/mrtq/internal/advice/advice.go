@@ -282,7 +282,7 @@ func (a Adviser) releaseOthers(s Situation) Next {
 }
 
 // finish is what the new services do with what a rollback kept.
-const finish = "finish what stays, stop them when nothing is left but completed requests and held or failed jobs with their batches"
+const finish = "finish what stays, stop them when nothing is left but completed or failed requests, and held or failed jobs with their batches"
 
 // AfterRelease returns what to do when no queue is held any more: nothing else if these holds were on
 // collections only. freed says that holds at a server were lifted, so that services can begin.
