@@ -206,17 +206,18 @@ func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
 	if err != nil {
 		return
 	}
-	keys := map[string]bool{}
-	for _, j := range e.jobs() {
-		keys[j.key] = true
-	}
 	for _, f := range p.Findings {
-		if f.Kind == "vanished" {
-			for _, i := range f.Items {
-				if key := e.key(i.Path); keys[key] || e.world.Executions()[key].Times() > 0 {
-					e.say("    %s is a migrated record under another name", i.Path)
-					must(e.conn.Delete(i.Path, -1))
-				}
+		if f.Kind != "vanished" {
+			continue
+		}
+		keys := map[string]bool{}
+		for _, j := range e.jobs() {
+			keys[j.key] = true
+		}
+		for _, i := range f.Items {
+			if key := e.key(i.Path); keys[key] || e.world.Executions()[key].Times() > 0 {
+				e.say("    %s is a migrated record under another name", i.Path)
+				must(e.conn.Delete(i.Path, -1))
 			}
 		}
 	}
