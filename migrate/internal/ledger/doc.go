@@ -56,7 +56,7 @@ type DamageError struct {
 
 // Error says what is wrong and what to do.
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("%v: %s: %s; restore %s from a dump of this target that was made after the last run, or migrate to a new queue", ErrDamaged, e.Path, e.What, MigrationPath)
+	return fmt.Sprintf("%v: %s: %s; restore %s from a dump of this target that was made after the last migrate, release or rollback", ErrDamaged, e.Path, e.What, MigrationPath)
 }
 
 // Is makes it an [ErrDamaged].
