@@ -37,7 +37,8 @@ type Status struct {
 	// Step is what to do now; "" if nothing is left undone.
 	Step NextStep `json:"step"`
 
-	due bool // a record of a done run was not handed over
+	due            bool // a record of a done run was not handed over
+	current, older *RunStatus
 }
 
 // RunStatus is one run.
@@ -78,27 +79,10 @@ func (s *Status) Newest() *RunStatus {
 
 // Current returns the run that the next step is about: the unfinished one, else the newest; nil if
 // there is none.
-func (s *Status) Current() *RunStatus {
-	for i := range s.Runs {
-		if s.Runs[i].Unfinished() {
-			return &s.Runs[i]
-		}
-	}
-	return s.Newest()
-}
+func (s *Status) Current() *RunStatus { return s.current }
 
 // Older returns the newest run before the current one that was not rolled back; nil if there is none.
-func (s *Status) Older() (older *RunStatus) {
-	for i := range s.Runs {
-		if &s.Runs[i] == s.Current() {
-			break
-		}
-		if s.Runs[i].State != ledger.RolledBack {
-			older = &s.Runs[i]
-		}
-	}
-	return older
-}
+func (s *Status) Older() *RunStatus { return s.older }
 
 // Undecided returns the records about which somebody must decide.
 func (s *Status) Undecided() (all []UndecidedRecord) {
@@ -178,6 +162,13 @@ func (r *statusReader) runs() {
 	for _, run := range r.t.Ledger.Runs {
 		run.ACL = withoutDigests(run.ACL)
 		s.Runs = append(s.Runs, RunStatus{Run: run})
+	}
+	if current := r.t.Ledger.Current(); current != nil {
+		i := r.t.Ledger.FindRun(current.ID)
+		s.current = &s.Runs[i]
+		if older := r.t.Ledger.Older(i); older != nil {
+			s.older = &s.Runs[r.t.Ledger.FindRun(older.ID)]
+		}
 	}
 	for e := range r.t.Ledger.All() {
 		run := &s.Runs[e.Run]

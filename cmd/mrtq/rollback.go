@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/newqueue"
 )
 
 type rollbackCmd struct {
@@ -138,7 +139,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Rollb
 
 // conclude says what was done. why is the reason why the rollback could not end.
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why error) {
-	at := advice.Situation{Target: s.target.Text, Run: u.Record, Older: u.Older, Undecided: u.Undecided, Kept: u.Held}
+	at := advice.Situation{Target: s.target.Text, Run: u.Record, Older: u.Older, Undecided: u.Undecided}
 	word, removed, gave := "done", "removed", "given back"
 	if c.dry {
 		word, removed, gave = "dry run", "would be removed", "would be given back"
@@ -171,6 +172,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 		}
 	default:
 		if u.Held {
+			at.Held = len(newqueue.QueueHolds)
 			text += " The queues stay held for what was kept."
 		}
 		if u.Older == nil {

@@ -13,7 +13,6 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
-	"mrtq/newqueue"
 )
 
 type statusCmd struct {
@@ -95,13 +94,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
-		if run.State == migrate.RunRolledBack {
-			at.Kept = slices.ContainsFunc(status.Holds, migrate.HoldStatus.OfRun)
-			at.Partly = slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
-				return !slices.ContainsFunc(status.Holds, func(h migrate.HoldStatus) bool { return h.Queue == q && h.OfRun() })
-			})
-			at.Finishing = !at.Kept && run.Present > 0
-		}
+		at.Held, at.Kept = advice.HeldByRuns(status.Holds), run.Present > 0
 		at.Quarantine = defaultQuarantine(s.target)
 		if older := status.Older(); older != nil {
 			at.Older = &older.Run

@@ -143,9 +143,8 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}
 	if v.Run != "" {
-		at.Run, at.InUse, at.Kept = &v.Current, len(v.Released) > 0, v.AllRolledBack && v.AllHeld
-		at.Older = v.Older
-		at.Finishing = v.AllRolledBack && !v.AllHeld && v.Records.Migrated > 0
+		at.Run, at.Older, at.InUse = &v.Current, v.Older, len(v.Released) > 0
+		at.Held, at.Kept = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
 	}
 	for _, d := range v.Differences {
 		if d.Kind.Group() == migrate.UndecidedGroup {

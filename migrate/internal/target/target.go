@@ -256,14 +256,6 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 	return nil
 }
 
-// AllHeld reports whether all queues are held by runs.
-func (t *Target) AllHeld() bool {
-	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
-		h := t.Hold(q)
-		return h == nil || !h.OfRun()
-	})
-}
-
 // Released reports whether the workers of a queue may have worked on the jobs of a run:
 // the queue was released, or the run was rolled back, or the run is not among the owners of
 // the hold, because somebody lifted it without mrtq. Both access queues count as released

@@ -19,6 +19,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
@@ -125,10 +126,8 @@ type Verdict struct {
 	Current ledger.Run `json:"-"`
 	// Older is the newest run before it that was not rolled back; nil if there is none.
 	Older *ledger.Run `json:"-"`
-	// AllRolledBack says that every run was rolled back, so that the queue is the legacy workers' again.
-	AllRolledBack bool `json:"-"`
-	// AllHeld says that all queues are held by runs.
-	AllHeld bool `json:"-"`
+	// Holds are the target's.
+	Holds []target.Hold `json:"-"`
 }
 
 // RecordNote says what became of a record.

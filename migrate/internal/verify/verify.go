@@ -78,11 +78,10 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	for b := range t.Ledger.Batches() {
 		v.batches[b.ID] = newBatch(b, &t.Ledger.Runs[b.Run])
 	}
-	v.verdict.AllHeld = t.AllHeld()
+	v.verdict.Holds = t.Holds
 	if run := t.Ledger.Current(); run != nil {
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
-		v.verdict.Current, v.verdict.AllRolledBack = *run, t.Ledger.AllRolledBack()
-		v.verdict.Older = t.Ledger.Older(t.Ledger.FindRun(run.ID))
+		v.verdict.Current, v.verdict.Older = *run, t.Ledger.Older(t.Ledger.FindRun(run.ID))
 	}
 	return v
 }

@@ -41,9 +41,8 @@ type Situation struct {
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	Undecided      []migrate.UndecidedRecord
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
-	Kept           bool   // a rollback has kept jobs, and holds their queues
-	Partly         bool   // some of these queues are held no more
-	Finishing      bool   // a rollback has kept jobs, and the new services finish them
+	Kept           bool   // jobs that a rollback has kept are there
+	Held           int    // how many queues runs hold
 	Waiting        bool   // records wait for legacy workers
 	InUse          bool   // an earlier run was released, so the new services work already
 	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
@@ -99,8 +98,8 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepRestored:       row("accept that jobs that finished after the backup was made will run again", Adviser.releaseRestored),
 	migrate.StepDecideRecords:  Adviser.decideRecords,
 	migrate.StepMigrateRest:    row("stop whoever submits to the legacy queue", Adviser.planRest),
-	migrate.StepRelease:        Adviser.firstRelease,
-	migrate.StepLookFirst:      Adviser.lookFirst,
+	migrate.StepRelease:        releaseAfter(),
+	migrate.StepLookFirst:      releaseAfter("make sure that the jobs that were acted on are as they should be"),
 	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
 	migrate.StepReleaseOthers:  Adviser.releaseOthers,
 	migrate.StepPlan:           Adviser.planAgain,
@@ -166,18 +165,13 @@ func (a Adviser) releaseRestored(s Situation) string {
 
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
 
-// firstRelease is a release, after what comes before the first one.
-func (a Adviser) firstRelease(s Situation) Next {
-	next := a.beforeRelease(s)
-	next.Command = a.release(s)
-	return next
-}
-
-// lookFirst is the same, if jobs were acted on.
-func (a Adviser) lookFirst(s Situation) Next {
-	next := a.beforeRelease(s, "make sure that the jobs that were acted on are as they should be")
-	next.Command = a.release(s)
-	return next
+// releaseAfter is a release, after first and what comes before the first release.
+func releaseAfter(first ...string) func(Adviser, Situation) Next {
+	return func(a Adviser, s Situation) Next {
+		next := a.beforeRelease(s, first...)
+		next.Command = a.release(s)
+		return next
+	}
 }
 
 // beforeRelease is what the runbook has before a first release, after what else comes first. status does not know
@@ -313,6 +307,16 @@ func (a Adviser) Released(s Situation) Next {
 	return Next{Ways: []Way{forward, {"To go back, when the new services are stopped", a.Command("rollback", []string{s.Target}, Switch("dry-run"))}}}
 }
 
+// HeldByRuns counts the queues that runs hold.
+func HeldByRuns(holds []migrate.HoldStatus) (n int) {
+	for _, h := range holds {
+		if h.OfRun() {
+			n++
+		}
+	}
+	return n
+}
+
 // isServer reports whether an address is that of a server.
 func isServer(address string) bool {
 	p, err := sides.Parse(address)
@@ -344,24 +348,24 @@ func (a Adviser) planAgain(s Situation) Next {
 	}
 	var flags []Flag
 	released := len(s.Run.Releases) > 0 || s.Older != nil && len(s.Older.Releases) > 0
-	if released && (!s.Kept || s.Partly) {
+	if released && s.Held < len(newqueue.QueueHolds) {
 		flags = []Flag{Switch("hold-again")}
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
 	if s.Older != nil {
 		stay := Way{"To stay with the new queue, let its services run", ""}
-		if s.Kept || !released {
+		if s.Held > 0 {
 			stay = Way{"To stay with the new queue", a.release(s)}
 		}
 		return Next{Ways: []Way{{"To go back with " + s.Older.ID + ", too, when the new services are stopped", a.Command("rollback", []string{s.Target}, Set("run", s.Older.ID)...)},
 			stay, {"To migrate again what is in the legacy queue", plan}}}
 	}
-	if s.Kept {
+	if s.Held > 0 {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Keep submissions stopped until the services have finished, too", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
 	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
-	if s.Finishing {
+	if s.Kept {
 		stay = "To stay with the legacy queue, let the new services " + finish + ", and then let submitters run: mrtq has nothing left to do"
 	}
 	return Next{Ways: []Way{{stay, ""}, {"To migrate again, when the legacy queue is frozen", plan}}}

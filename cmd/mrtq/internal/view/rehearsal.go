@@ -18,7 +18,7 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 		return screen.Row{string(d.Kind), d.Path, d.Message}
 	})
 	if r.Cutover != nil {
-		night(s, r.Cutover)
+		cutover(s, r.Cutover)
 	}
 }
 
@@ -46,8 +46,8 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 	return rows
 }
 
-// night shows an estimate of the cutover.
-func night(s *screen.Screen, n *rehearse.Cutover) {
+// cutover shows an estimate of the cutover.
+func cutover(s *screen.Screen, n *rehearse.Cutover) {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
