@@ -2,10 +2,12 @@ package main
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -51,9 +53,15 @@ func TestCopyOfADataDirectory(t *testing.T) {
 	run("restore", host, "--in", in)
 	want := run("dump", host)
 
-	free := value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	_, port, _ := net.SplitHostPort(free.Addr().String())
-	free.Close()
+	// A port that no other test gets meanwhile: those of their servers are above.
+	port := ""
+	for port == "" {
+		at := strconv.Itoa(12000 + rand.IntN(8000))
+		if free, err := net.Listen("tcp", "127.0.0.1:"+at); err == nil {
+			free.Close()
+			port = at
+		}
+	}
 	commands = strings.NewReplacer("/var/lib/zookeeper", value(filepath.Glob(filepath.Join(dir, "mrtq-zk-*", "server.1")))(t)[0], installed, home, "2282", port).Replace(commands)
 	shell := exec.Command("sh", "-ec", commands)
 	shell.Dir = dir
