@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -30,6 +32,23 @@ func workQueue(t testing.TB) *znode.Tree {
 		records[fmt.Sprintf("/accessLarge.1/mrtQ-00%010d", i)] = record(t, []legacy.Status{legacy.Failed, legacy.Pending}[i%2], token("t"))
 	}
 	return queueTree(t, records)
+}
+
+// A read that fails while other parts are compared ends all of them. verify and release name the znode, and the release was not
+// interrupted.
+func TestVerifyNamesWhatItCannotRead(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2000, 500)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	status := s.jobOf(ingest(1)) + "/status"
+	s.setACL(status, zk.DigestACL(zk.PermAll, "someone", "secret"))
+	_, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})
+	says := "get " + status + ": no permission (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)"
+	if !errors.Is(err, zkconn.ErrNoAuth) || err.Error() != says {
+		t.Errorf("verify: %v, expected %s", err, says)
+	}
+	if _, err := s.tryRelease(migrate.ReleaseOptions{}); err == nil || err.Error() != says {
+		t.Errorf("release: %v, expected %s", err, says)
+	}
 }
 
 // A queue that no run has made is read in its own dialect.

@@ -23,15 +23,18 @@ const (
 
 // concurrently calls do for each of all, with so many calls under way.
 func concurrently[T any](ctx context.Context, underWay int, all []T, do func(T) error) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, failed := errgroup.WithContext(ctx)
 	g.SetLimit(underWay)
 	for _, one := range all {
-		if ctx.Err() != nil {
+		if failed.Err() != nil {
 			break
 		}
 		g.Go(func() error { return do(one) })
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx) // then not all were done
 }
 
 // bareRead reads each znode once, and does nothing else.

@@ -27,9 +27,9 @@ const (
 // account looks at jobs that workers may have worked on. Each must be in a state that the
 // layout allows, or removed. One that a session has locked has some more time. It calls conclude
 // with each job as the last look saw it.
-func (c *comparison) account(suspects []candidate, conclude func(candidate, observation)) error {
-	return repeatedly(c.ctx, suspects, func(some []candidate, look int) (again []candidate, err error) {
-		seen, err := c.observe(some)
+func (v *verifier) account(ctx context.Context, suspects []candidate, conclude func(context.Context, candidate, observation)) error {
+	return repeatedly(ctx, suspects, func(some []candidate, look int) (again []candidate, err error) {
+		seen, err := v.observe(ctx, some)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,7 @@ func (c *comparison) account(suspects []candidate, conclude func(candidate, obse
 			if seen[i].problem != "" && (look < maxLooks || look == maxLooks && seen[i].isWorkedOn()) {
 				again = append(again, s)
 			} else {
-				conclude(s, seen[i])
+				conclude(ctx, s, seen[i])
 			}
 		}
 		return again, nil
@@ -59,7 +59,7 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 	return nil
@@ -93,12 +93,12 @@ func (s *observation) session() int64 {
 }
 
 // observe looks at jobs as they are now.
-func (c *comparison) observe(suspects []candidate) ([]observation, error) {
+func (v *verifier) observe(ctx context.Context, suspects []candidate) ([]observation, error) {
 	var of []*ledger.Migrated
 	for _, s := range suspects {
 		of = append(of, s.entry)
 	}
-	jobs, err := c.v.t.Jobs(c.ctx, of, false)
+	jobs, err := v.t.Jobs(ctx, of, false)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (c *comparison) observe(suspects []candidate) ([]observation, error) {
 		}
 	}
 	slices.Sort(paths)
-	nodes, err := c.v.t.Reader.GetAll(c.ctx, slices.Compact(paths))
+	nodes, err := v.t.Reader.GetAll(ctx, slices.Compact(paths))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (c *comparison) observe(suspects []candidate) ([]observation, error) {
 		}
 	}
 	problems, strangers := map[string]layout.Finding{}, map[string]layout.Finding{}
-	for _, p := range merritt.Problems(tree, c.v.dialect) {
+	for _, p := range merritt.Problems(tree, v.dialect) {
 		strangers[p.Path] = p
 		// What a worker can't have caused counts first.
 		job := jobOf(p.Path)
@@ -138,7 +138,7 @@ func (c *comparison) observe(suspects []candidate) ([]observation, error) {
 	for i, s := range suspects {
 		seen[i].Job = jobs[i]
 		for _, nodes := range [][]znode.Node{jobs[i].Nodes, jobs[i].Entries} {
-			if err := c.v.pardon(c.ctx, nodes, s.run); err != nil {
+			if err := v.pardon(ctx, nodes, s.run); err != nil {
 				return nil, err
 			}
 		}
@@ -194,10 +194,9 @@ func oddity(n znode.Node, isParent bool) (DifferenceKind, string) {
 }
 
 // concludeJob accounts for a job after the last look.
-func (c *comparison) concludeJob(of candidate, s observation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v := c.v
+func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if s.Gone() {
 		v.removed(of.item)
 		return

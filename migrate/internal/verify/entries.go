@@ -90,9 +90,8 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 		}
 		strangers = append(strangers, s)
 	}
-	c := v.newComparison(ctx)
 	for some := range slices.Chunk(strangers, partSize) {
-		if err := c.account(some, c.concludeStranger); err != nil {
+		if err := v.account(ctx, some, v.concludeStranger); err != nil {
 			return err
 		}
 	}
@@ -100,13 +99,13 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 }
 
 // concludeStranger says what is wrong with an entry after the last look.
-func (c *comparison) concludeStranger(of candidate, s observation) {
+func (v *verifier) concludeStranger(ctx context.Context, of candidate, s observation) {
 	switch {
-	case s.problem == "", s.Gone() && c.v.isBeingCleaned(c.ctx, of.stranger):
+	case s.problem == "", s.Gone() && v.isBeingCleaned(ctx, of.stranger):
 	case s.isWorkedOn():
-		c.v.noticeWork(of.item, s)
+		v.noticeWork(of.item, s)
 	default:
-		c.v.differ(Difference{Kind: Layout, Path: of.stranger, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
+		v.differ(Difference{Kind: Layout, Path: of.stranger, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
 	}
 }
 

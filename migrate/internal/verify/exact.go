@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -20,7 +19,6 @@ type comparison struct {
 	ctx   context.Context
 	group *errgroup.Group
 	part  []item
-	mu    sync.Mutex // guards the verifier while parts are compared
 }
 
 func (v *verifier) newComparison(ctx context.Context) *comparison {
@@ -31,17 +29,17 @@ func (v *verifier) newComparison(ctx context.Context) *comparison {
 
 // add adds one more job. Call it in the order of the records.
 func (c *comparison) add(it item) error {
-	c.mu.Lock()
+	c.v.mu.Lock()
 	exact := it.record != nil && c.v.isExact(it.run, it.queue)
 	if exact {
 		c.v.checkOrder(it)
 	}
-	c.mu.Unlock()
+	c.v.mu.Unlock()
 	if c.part = append(c.part, it); len(c.part) < partSize {
 		return nil
 	}
 	c.start()
-	return c.ctx.Err()
+	return context.Cause(c.ctx) // why another part could not be compared
 }
 
 func (c *comparison) start() {
@@ -77,11 +75,11 @@ func (c *comparison) compare(part []item) error {
 	if err != nil {
 		return err
 	}
-	if err := c.account(append(others, differing...), c.concludeJob); err != nil {
+	if err := c.v.account(c.ctx, append(others, differing...), c.v.concludeJob); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.v.mu.Lock()
+	defer c.v.mu.Unlock()
 	c.v.progress(len(part))
 	return nil
 }
@@ -132,11 +130,13 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 			entries[znode.Parent(entry)]++
 		}
 		if lost := rules.ReadBack(*it.record, it.run.Choices, dataByName(it.entry.Job, got)); len(lost) > 0 {
-			c.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
+			c.v.mu.Lock()
+			c.v.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
+			c.v.mu.Unlock()
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.v.mu.Lock()
+	defer c.v.mu.Unlock()
 	c.v.verdict.Nodes += compared
 	for state, n := range states {
 		c.v.verdict.States[state] += n
@@ -146,12 +146,6 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 		c.v.expected[parent] += n
 	}
 	return differing, nil
-}
-
-func (c *comparison) differ(d Difference) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.v.differ(d)
 }
 
 // job is the job or request that the ledger says the record became.

@@ -40,14 +40,14 @@ func (v *verifier) records(ctx context.Context) error {
 			return err
 		}
 		for i, e := range part {
-			compare.mu.Lock()
+			v.mu.Lock()
 			it := v.migrated(records[i], e)
 			v.verdict.Records.Total++
 			again := e.HandedOver && v.src.Has(e.Record)
 			if !e.HandedOver && it.run.State == ledger.Done {
 				v.verdict.Due++
 			}
-			compare.mu.Unlock()
+			v.mu.Unlock()
 			if again || !e.HandedOver && (it.record == nil || !v.names.Has(e.Job)) {
 				unsure = append(unsure, e)
 				continue
@@ -161,7 +161,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 		if c.Record == handover.AsMigrated && !c.HandedOver && c.RecordRead.Err == nil { // its job is gone
 			it.state = rules.Decide(c.RecordRead.Record, c.Run.Choices).State
 		}
-		compare.mu.Lock()
+		v.mu.Lock()
 		switch {
 		case c.Action == handover.Ask:
 			v.verdict.Records.Undecided++
@@ -170,7 +170,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
 		default: // its job is judged as all others
-			compare.mu.Unlock()
+			v.mu.Unlock()
 			if err := compare.add(it); err != nil {
 				return err
 			}
@@ -179,7 +179,7 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 		for _, n := range c.JobRead.Entries { // they are where they should be
 			v.expected[znode.Parent(n.Path)]++
 		}
-		compare.mu.Unlock()
+		v.mu.Unlock()
 	}
 	return nil
 }

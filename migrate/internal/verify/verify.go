@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
@@ -30,6 +31,7 @@ type verifier struct {
 	opt     Options
 	dialect newqueue.Dialect
 	verdict *Verdict
+	mu      sync.Mutex // guards what follows while parts are compared
 	// expected counts the entries of the runs' jobs that are there, by their parent.
 	expected map[string]int
 	batches  map[string]*batch           // of runs, by bid
