@@ -120,14 +120,14 @@ func (p *attempt) workRest(ctx context.Context, crew *crew) error {
 	if err != nil {
 		return err
 	}
-	for key, e := range seen.executions {
-		if slices.Contains(e.States, legacy.Failed.String()) { // by a legacy worker: that is its own affair
-			seen.failed[key] = true
-			p.report.Back.Failed++
-		}
-	}
 	for i := range p.records {
 		f := &p.records[i]
+		// Legacy workers know a record without a key by its path. What they fail is their own affair.
+		states := slices.Concat(seen.executions[f.Key].States, seen.executions[f.Path].States)
+		if slices.Contains(states, legacy.Failed.String()) && !seen.failed[f.Key] {
+			seen.failed[f.Key] = true
+			p.report.Back.Failed++
+		}
 		key, _ := legacy.ParseKey(znode.Name(f.Path)) // the plan could read it
 		switch {
 		case f.Status != legacy.Pending.String():
