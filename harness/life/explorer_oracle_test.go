@@ -196,7 +196,8 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	return out
 }
 
-// lookForRenamed deletes the records of which a plan says that they may be migrated ones under another name, and that are.
+// lookForRenamed deletes the records of which a plan says that they may be migrated ones under another name, and that are. If the
+// migrated one is still there, it was requeued: its job is withdrawn, and the new record has the work.
 func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
 	src, err := e.legacyQueue(e.ctx, e.source)
 	if err != nil {
@@ -212,7 +213,7 @@ func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
 		}
 		keys := map[string]bool{}
 		for _, j := range e.jobs() {
-			keys[j.key] = true
+			keys[j.key] = keys[j.key] || e.key(j.path) == ""
 		}
 		for _, i := range f.Items {
 			if key := e.key(i.Path); keys[key] || e.world.Executions()[key].Times() > 0 {

@@ -57,7 +57,7 @@ func (b *Builder) noteVanished() {
 	for i := range b.plan.Records {
 		if r := &b.plan.Records[i]; vanished > 0 && r.Action == Create {
 			b.find("vanished", Finding{Kind: "vanished", Effect: RunsTwice,
-				Then: "compare its jobID or token with those of the migrated records; if one of them has it, delete this record from the legacy queue, and plan again"},
+				Then: "compare its jobID or token with those of the migrated records that are gone; if one of them has it, delete this record from the legacy queue, and plan again"},
 				FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and this may be one of them under another name: it might run twice", vanished)})
 		}
 	}
