@@ -24,7 +24,7 @@ MEMORY ?= 200000
 
 # The packages whose goroutines share memory most, and the tests of migrate that read and
 # compare in parallel. make torture runs all packages with the race detector.
-concurrent := ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue/client
+concurrent := ./harness/accept/library ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue/client
 parallel := 'TestManyRecords|TestEveryRecordCountsOnce|TestCommandsAtOnce|TestRollback|TestInterrupted'
 
 # The packages whose tests take longest come first, so that the last ones are short.

@@ -61,8 +61,7 @@ func (e *DriverError) Unwrap() error { return e.Err }
 
 // Driver is a program that answers requests. It is a [Library].
 type Driver struct {
-	opt  Options
-	able Capabilities
+	opt Options
 
 	mu       sync.Mutex
 	now      *process // the newest
@@ -146,7 +145,7 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 		p.kill(err)
 		return nil, err
 	}
-	d.able = Capabilities{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
+	p.able = Capabilities{Name: r.Implementation, Dialects: r.Dialects, Clock: r.Clock, Strict: r.Strict, Without: r.Without}
 	return p, nil
 }
 
@@ -161,8 +160,12 @@ func (d *Driver) wrong(what, request string, err error) *DriverError {
 	return &DriverError{Driver: d.opt.Command, Request: request, What: what, Ends: true, Err: err}
 }
 
-// Capabilities returns what the driver has said of itself.
-func (d *Driver) Capabilities() Capabilities { return d.able }
+// Capabilities returns what the driver has said of itself: its newest process.
+func (d *Driver) Capabilities() Capabilities {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.now.able
+}
 
 // Stop ends the driver and what it has started.
 func (d *Driver) Stop() {
@@ -218,10 +221,10 @@ func (s *driverSession) ID() int64 { return s.id }
 
 // Do sends a request.
 func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
-	if able := s.d.able; able.lacks(r.Verb) || able.lacks(r.Verb+" "+r.What) {
+	if able := s.p.able; able.lacks(r.Verb) || able.lacks(r.Verb+" "+r.What) {
 		return Answer{}, &Refusal{Kind: Unsupported, Text: able.Name + " does not offer " + r.Verb}
 	}
-	if !s.d.able.Clock {
+	if !s.p.able.Clock {
 		r.Now = time.Time{}
 	}
 	got, err := s.p.ask(ctx, message{Session: s.name, Request: &r}, s.d.opt.AnswerTimeout)
@@ -254,7 +257,8 @@ func (s *driverSession) End() error {
 // process is one process of a driver.
 type process struct {
 	d     *Driver
-	group int // of the process, and of what it has started
+	able  Capabilities // what it has said of itself
+	group int          // of the process, and of what it has started
 	in    *os.File
 	ended chan struct{} // closed when the process has ended
 	dead  chan struct{} // closed when err is set, and nothing is left of the group

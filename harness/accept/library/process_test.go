@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -111,6 +112,57 @@ func TestUnsupported(t *testing.T) {
 	}
 	if d.Capabilities().Reasons() || !d.Capabilities().Warnings() {
 		t.Errorf("%+v", d.Capabilities())
+	}
+}
+
+// TestRestartedDriver: each process of a driver says for its own sessions what it lacks. Several actors open sessions meanwhile.
+func TestRestartedDriver(t *testing.T) {
+	ran := filepath.Join(t.TempDir(), "ran")
+	d := start(t, `n=$(cat `+ran+` || echo 1); echo $((n+1)) >`+ran+`; read hello
+		case $n in
+		1) echo '{"n":1,"implementation":"sh 1","protocol":1,"without":["repair"]}'; `+open+`;;
+		*) echo '{"n":1,"implementation":"sh 2","protocol":1,"without":["clean"]}'; `+open+` read third; echo '{"n":3,"zk_session":"0x3"}'; cat >/dev/null;;
+		esac`, time.Minute)
+	lacks := func(s library.Session, verb string) bool {
+		_, err := s.Do(t.Context(), library.Request{Verb: verb})
+		var refused *library.Refusal
+		return errors.As(err, &refused) && refused.Kind == library.Unsupported
+	}
+	old, err := d.Open(t.Context(), "/root", newqueue.Design)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lacks(old, "init") || d.Capabilities().Name != "sh 1" { // the process has ended, or ends now
+		t.Fatal("the first process lacks init")
+	}
+	var opened [2]library.Session
+	var all sync.WaitGroup
+	for i := range opened {
+		all.Go(func() {
+			s, err := d.Open(t.Context(), "/root", newqueue.Design)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			opened[i] = s
+		})
+	}
+	all.Go(func() { // another actor, meanwhile
+		if !lacks(old, "repair") || !strings.HasPrefix(d.Capabilities().Name, "sh ") {
+			t.Error("the first process no longer lacks repair")
+		}
+	})
+	all.Wait()
+	for _, s := range opened {
+		if s == nil || !lacks(s, "clean") {
+			t.Error("a session of the second process does not lack clean")
+		}
+	}
+	if !lacks(old, "repair") || lacks(old, "clean") {
+		t.Error("a session of the first process lacks what the second one does")
+	}
+	if name := d.Capabilities().Name; name != "sh 2" {
+		t.Errorf("the driver is %s", name)
 	}
 }
 

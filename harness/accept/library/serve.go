@@ -15,7 +15,7 @@ import (
 // out, until in ends. open opens the library at the servers, with the credentials, that the first
 // request names; Serve ends all sessions. The error comes from in or out, or from open.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(ctx context.Context, servers string, auth []string) (Library, error)) error {
-	s := server{ctx: ctx, out: out, open: open, sessions: map[string]chan message{}}
+	s := server{ctx: ctx, out: out, open: open, sessions: map[string]*served{}}
 	defer s.close()
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, longestLine)
@@ -31,22 +31,32 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(ctx conte
 	return lines.Err()
 }
 
-// server has the sessions that a client has opened. The requests of each are done one after the other.
+// server has the sessions of a client.
 type server struct {
-	ctx      context.Context
-	open     func(ctx context.Context, servers string, auth []string) (Library, error)
-	library  Library
-	sessions map[string]chan message
-	running  sync.WaitGroup
+	ctx     context.Context
+	open    func(ctx context.Context, servers string, auth []string) (Library, error)
+	library Library
+	working sync.WaitGroup // the goroutine of each session that has a request
 
-	mu  sync.Mutex
-	out io.Writer
+	mu       sync.Mutex
+	sessions map[string]*served // those that are open or have a request
+
+	writing sync.Mutex
+	out     io.Writer
 }
 
-// take takes a request: hello, the first of a session, or another one of it.
+// served is a session with its requests, which are done one after the other.
+type served struct {
+	open  Session   // nil before open and after close; only the goroutine that does the requests uses it
+	queue []message // guarded by server.mu; the first one is being done
+}
+
+// take takes a request: hello, or one of a session.
 func (s *server) take(m message) (err error) {
 	switch {
-	case m.Verb == "hello":
+	case s.library == nil && m.Verb != "hello":
+		return errors.New("the first request must be hello")
+	case s.library == nil:
 		if s.library, err = s.open(s.ctx, m.Servers, m.Auth); err != nil {
 			s.answer(reply{N: m.N, Refused: &Refusal{Kind: Other, Text: err.Error()}})
 			return nil
@@ -54,48 +64,66 @@ func (s *server) take(m message) (err error) {
 		able := s.library.Capabilities()
 		s.answer(reply{N: m.N, Implementation: able.Name, Protocol: Protocol, Dialects: able.Dialects, Clock: able.Clock, Strict: able.Strict, Without: able.Without})
 		return nil
-	case s.library == nil:
-		return errors.New("the first request must be hello")
 	}
-	if s.sessions[m.Session] == nil {
-		s.sessions[m.Session] = make(chan message, 100)
-		s.running.Go(func() { s.session(s.sessions[m.Session]) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.sessions[m.Session]
+	if one == nil {
+		one = &served{}
+		s.sessions[m.Session] = one
 	}
-	s.sessions[m.Session] <- m
+	if one.queue = append(one.queue, m); len(one.queue) == 1 {
+		s.working.Go(func() { s.work(m.Session, one, m) })
+	}
 	return nil
 }
 
-// session does the requests of one session.
-func (s *server) session(requests <-chan message) {
-	var open Session
-	defer func() {
-		if open != nil {
-			_ = open.End() // nobody waits for it
-		}
-	}()
-	for m := range requests {
+// work does a session's requests until none is left.
+func (s *server) work(name string, one *served, m message) {
+	for more := true; more; m, more = s.next(name, one) {
 		r := reply{N: m.N}
-		var err error
-		switch {
-		case m.Verb == "open":
-			if open, err = s.library.Open(s.ctx, m.Root, m.Dialect); err == nil {
-				r.ZKSession = fmt.Sprintf("%#x", uint64(open.ID()))
-			}
-		case open == nil:
-			err = &Refusal{Kind: Other, Text: "the session is not open"}
-		case m.Verb == "close":
-			err = open.End()
-			open = nil
-		default:
-			var answer Answer
-			answer, err = open.Do(s.ctx, *m.Request)
-			r.Answer = &answer
-		}
-		if err != nil {
+		if err := s.do(one, m, &r); err != nil {
 			r.Refused = refusalOf(err)
 		}
 		s.answer(r)
 	}
+}
+
+// next returns the request after the one that was done, if there is one. Otherwise it forgets the session, unless that is open.
+func (s *server) next(name string, one *served) (m message, more bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one.queue = one.queue[1:]; len(one.queue) > 0 {
+		return one.queue[0], true
+	}
+	if one.open == nil {
+		delete(s.sessions, name)
+	}
+	return message{}, false
+}
+
+// do does a request, and puts what it answers into r.
+func (s *server) do(one *served, m message, r *reply) (err error) {
+	switch {
+	case m.Verb == "open" && one.open != nil:
+		return &Refusal{Kind: Other, Text: "the session is open already"}
+	case m.Verb == "open":
+		if one.open, err = s.library.Open(s.ctx, m.Root, m.Dialect); err != nil {
+			one.open = nil
+			return err
+		}
+		r.ZKSession = fmt.Sprintf("%#x", uint64(one.open.ID()))
+		return nil
+	case one.open == nil:
+		return &Refusal{Kind: Other, Text: "the session is not open"}
+	case m.Verb == "close":
+		err = one.open.End()
+		one.open = nil
+		return err
+	}
+	answer, err := one.open.Do(s.ctx, *m.Request)
+	r.Answer = &answer
+	return err
 }
 
 // refusalOf is an error as a refusal.
@@ -112,15 +140,17 @@ func refusalOf(err error) *Refusal {
 
 // answer writes an answer. If nobody reads it, the input ends, too.
 func (s *server) answer(r reply) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	fmt.Fprintln(s.out, asJSON(r))
 }
 
-// close ends all sessions.
+// close ends all sessions, after their requests.
 func (s *server) close() {
-	for _, requests := range s.sessions {
-		close(requests)
+	s.working.Wait()
+	for _, one := range s.sessions {
+		if one.open != nil {
+			_ = one.open.End() // nobody waits for it
+		}
 	}
-	s.running.Wait()
 }
