@@ -41,8 +41,6 @@ type Options struct {
 	Pretty bool
 	// JUnit gets the results as JUnit's XML, also if the run ends early: then what has run, and the error. Nil means none.
 	JUnit io.Writer
-	// Color allows colours.
-	Color bool
 	// Parallel is how many scenarios run at the same time. 0 means one. With more,
 	// Pretty prints scenarios in the order in which they end.
 	Parallel int
@@ -163,7 +161,7 @@ type suite struct {
 func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
 	opt := runner.Options{
 		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
-		JUnit: s.opt.JUnit, Pretty: s.opt.Pretty, Out: s.opt.Out, Color: s.opt.Color, Parallel: s.opt.Parallel,
+		JUnit: s.opt.JUnit, Pretty: s.opt.Pretty, Out: s.opt.Out, Parallel: s.opt.Parallel,
 	}
 	problems, err := runner.Run(ctx, opt, func() (cases []runner.Case) {
 		for _, sc := range s.ran {

@@ -10,12 +10,12 @@ import (
 
 // Printable replaces control characters, which could move a terminal's cursor or
 // worse, and characters that change the direction of writing, with escapes. It
-// keeps line breaks.
+// keeps line breaks and tabs.
 func Printable(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '\n':
+		case r == '\n', r == '\t':
 			b.WriteRune(r)
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
 			fmt.Fprintf(&b, "\\u%04x", r)
@@ -26,13 +26,15 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Line is like [Printable], and escapes line breaks too.
+// Line is like [Printable], and escapes line breaks and tabs too.
 func Line(s string) string {
 	if plain(s) {
 		return s
 	}
-	return strings.ReplaceAll(Printable(s), "\n", `\n`)
+	return lines.Replace(Printable(s))
 }
+
+var lines = strings.NewReplacer("\n", `\n`, "\t", `\u0009`)
 
 // plain is a quick test for texts that need no escapes. Most texts are such, and
 // a report has hundreds of thousands of them.

@@ -6,6 +6,7 @@ func TestLine(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"/ingest/mrtQ-02100000000003", "/ingest/mrtQ-02100000000003"},
 		{"two\nlines", `two\nlines`},
+		{"a\ttab", `a\u0009tab`},
 		{"\x1b[2J", `\u001b[2J`},
 		{"a\u202eb", `a\u202eb`},
 		{"\u200fx", `\u200fx`},
@@ -19,7 +20,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("Line(%q) = %q, want %q", c.in, got, c.want)
 		}
 	}
-	if got := Printable("two\nlines\t"); got != "two\nlines\\u0009" {
+	if got := Printable("two\nlines\t"); got != "two\nlines\t" {
 		t.Errorf("Printable: %q", got)
 	}
 }

@@ -75,7 +75,7 @@ type Options struct {
 	Servers string // of ZooKeeper: host:port, with commas
 	// Auth are credentials, as scheme:user:password. The driver gets them in its first request.
 	Auth []string
-	Log  io.Writer // gets what the driver prints on stderr; nil drops it
+	Log  io.Writer // gets what the driver prints on stderr, made printable; nil drops it
 	// AnswerTimeout is how long the driver has for an answer, but for the first one. 0 means 30 s.
 	AnswerTimeout time.Duration
 }
@@ -283,7 +283,10 @@ func (d *Driver) newProcess() (*process, error) {
 	}
 	defer stdout.Close()
 	cmd := exec.Command("sh", "-c", d.opt.Command)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = stdin, stdout, d.opt.Log, &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdin, cmd.Stdout, cmd.SysProcAttr = stdin, stdout, &syscall.SysProcAttr{Setpgid: true}
+	if d.opt.Log != nil {
+		cmd.Stderr = text.NewWriter(d.opt.Log)
+	}
 	cmd.WaitDelay = time.Second // what it has started may keep its stderr open
 	if err := cmd.Start(); err != nil {
 		requests.Close()

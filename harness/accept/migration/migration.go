@@ -70,7 +70,7 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
 	}
 	problems, err := runner.Run(ctx, runner.Options{
-		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Pretty: opt.Pretty, Out: opt.Out, Color: opt.Color, Parallel: parallelScenarios,
+		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Pretty: opt.Pretty, Out: opt.Out, Parallel: parallelScenarios,
 	}, func() []runner.Case { return s.cases })
 	if err != nil {
 		return nil, err

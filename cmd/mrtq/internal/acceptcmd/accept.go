@@ -32,6 +32,7 @@ import (
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
 	"mrtq/harness/accept"
+	"mrtq/internal/text"
 	"mrtq/internal/zkconn"
 	"mrtq/newqueue"
 )
@@ -242,7 +243,7 @@ func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error
 
 // options says which scenarios run, and where what they print goes.
 func (c *acceptCmd) options(session zkconn.Config) accept.Options {
-	opt := accept.Options{Session: session, Tags: c.tags, Pretty: *c.Verbose, Out: c.Out, Color: screen.Colourful(c.Out.Writer)}
+	opt := accept.Options{Session: session, Tags: c.tags, Pretty: *c.Verbose, Out: text.NewWriter(c.Out)}
 	if c.out != "" {
 		opt.JUnit = &c.junit
 	}

@@ -42,7 +42,7 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 		}
 		d := started[command]
 		if d == nil {
-			opt := library.Options{Command: command, Log: os.Stderr}
+			opt := library.Options{Command: command, Log: c.Log()}
 			if opt.Servers, opt.Auth, err = reached(server, session); err != nil {
 				return nil, stop, err
 			}

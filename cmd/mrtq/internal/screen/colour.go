@@ -21,9 +21,9 @@ const (
 
 var toneColours = map[Tone]text.Color{Good: text.FgGreen, Attention: text.FgYellow, Bad: text.FgRed}
 
-// Colourful reports whether w is a terminal that wants colour
+// colourful reports whether w is a terminal that wants colour
 // (https://no-color.org).
-func Colourful(w io.Writer) bool {
+func colourful(w io.Writer) bool {
 	_, tty := Terminal(w)
 	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
@@ -31,7 +31,7 @@ func Colourful(w io.Writer) bool {
 // paint colours text that goes to w, if w wants colour.
 func paint(w io.Writer, t Tone, s string) string {
 	colour, ok := toneColours[t]
-	if !ok || !Colourful(w) {
+	if !ok || !colourful(w) {
 		return s
 	}
 	return colour.Sprint(s)

@@ -24,7 +24,6 @@ type Options struct {
 
 	Pretty   bool      // prints every step, in place of a character for each
 	Out      io.Writer // nil means no output
-	Color    bool      // whether there may be colours
 	Parallel int       // how many scenarios run at the same time; 0 means one
 	JUnit    io.Writer // gets the results as JUnit's XML; nil means none
 }
@@ -56,7 +55,7 @@ func Run(ctx context.Context, opt Options, done func() []Case) (problems []strin
 		format = "pretty"
 	}
 	suite := godog.TestSuite{Name: "mrtq accept", ScenarioInitializer: opt.Scenario, Options: &godog.Options{
-		Format: format, NoColors: !opt.Color, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
+		Format: format, NoColors: true, Strict: true, Tags: opt.Tags, DefaultContext: ctx,
 		Concurrency: max(1, opt.Parallel), FeatureContents: opt.Features, Output: out,
 	}}
 	passed, cases := suite.Run() == 0, done()
