@@ -102,9 +102,6 @@ func (l *loader) typ(t Type, line int, _ groupPlace) {
 	if l.types[t.Name] != nil {
 		l.bad(line, "type %s is defined twice", t.Name)
 	}
-	if strings.Contains(t.Match, "(") && !strings.Contains(t.Match, "(?:") {
-		l.bad(line, "type %s: write (?:…) for a group", t.Name)
-	}
 	if t.Values != nil {
 		var quoted []string
 		for _, v := range t.Values {
@@ -112,10 +109,13 @@ func (l *loader) typ(t Type, line int, _ groupPlace) {
 		}
 		t.Match = strings.Join(quoted, "|")
 	}
-	var err error
-	if t.whole, err = regexp.Compile("^(?:" + t.Match + ")$"); err != nil {
+	switch alone, err := regexp.Compile(t.Match); {
+	case err != nil:
 		l.bad(line, "type %s: %v", t.Name, err)
+	case alone.NumSubexp() > 0: // the groups of a path's pattern are its parameters
+		l.bad(line, "type %s: write (?:…) for a group", t.Name)
 	}
+	t.whole = regexp.MustCompile("^(?:" + t.Match + ")$")
 	if !t.matches(t.Example) {
 		l.bad(line, "type %s does not match its own example %q", t.Name, t.Example)
 	}

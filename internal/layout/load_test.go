@@ -90,6 +90,9 @@ func TestMistakes(t *testing.T) {
 		{"a type that does not match its example", strings.Replace(aMap, "example: a,", "example: A,", 1) + "- {id: a, path: /x, says: s}", "", `own.yaml:9: type letters does not match its own example "A"`},
 		{"a type twice", strings.Replace(aMap, "name: letters", "name: digits", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type digits is defined twice"},
 		{"no expression", strings.Replace(aMap, "'[a-z]+'", "'[a-z'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: error parsing regexp"},
+		{"a group", strings.Replace(aMap, "'[a-z]+'", "'(a|b)'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: write (?:…) for a group"},
+		{"a group beside one that counts nothing", strings.Replace(aMap, "'[a-z]+'", "'(?:a|b)(c|)'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: write (?:…) for a group"},
+		{"half an expression", strings.Replace(aMap, "'[a-z]+'", "'a)|(?:b'", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:9: type letters: error parsing regexp: unexpected ): `a)|(?:b`"},
 		{"roots in each other", strings.Replace(aMap, "[/x]", "[/x, /x/y]", 1) + "- {id: a, path: /x, says: s}", "", "own.yaml:1: the roots /x and /x/y overlap"},
 		{"a dialect that is not there", aMap + "- {id: a, path: /x, says: s}", "old", `own.yaml:1: the schema own has no dialect "old"; it has none`},
 	} {
@@ -136,6 +139,24 @@ func TestSiblingsInPathOrder(t *testing.T) {
 	}
 	if want := []string{"/x/y-/b b/missing", "/x/y-/c- a/unknown-path"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A type may match brackets: only a group could shift the parameters.
+func TestBracketsOfAType(t *testing.T) {
+	text := strings.Replace(aMap, "'[0-9]+', example: '1'", `'\([0-9]+\)|[(]', example: (1)`, 1)
+	m, err := layout.Load("own.yaml", []byte(text+"- {id: a, path: '/x/{a:digits}-{b:letters}', codec: json, says: s}\nrelations:\n- {of: a, rule: same, field: f, same: '{b}', says: s}"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := znode.NewTree()
+	for name, f := range map[string]string{"(1)-b": "b", "(-c": "b"} {
+		if err := tree.Put(znode.Node{Path: "/x/" + name, Data: []byte(`{"f":"` + f + `"}`)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := check(t, m, tree); len(got) != 1 || got[0].Path != "/x/(-c" || got[0].Rule != "a/same" {
+		t.Errorf("got %v", got)
 	}
 }
 
