@@ -10,16 +10,22 @@
 //
 // [Open] returns a [Queue] for a session. A worker waits for the next [Job] in a
 // state, and gets it locked. It does the work of that state, and then says whether
-// the work succeeded:
+// the work succeeded, even if the context has ended meanwhile: then it gives the job back.
 //
-//	job, err := q.NextJob(ctx, newqueue.JobDownloading)
+//	job, err := q.NextJob(ctx, newqueue.JobPending)
 //	if err != nil {
 //		return err
 //	}
-//	if err := download(ctx, job); err != nil {
-//		return job.Fail(ctx, err.Error())
+//	err = work(ctx, job)
+//	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+//	defer cancel()
+//	switch {
+//	case err == nil:
+//		return job.Succeed(end)
+//	case ctx.Err() != nil:
+//		return job.Unlock(end) // another worker gets it
 //	}
-//	return job.Succeed(ctx)
+//	return job.Fail(end, err.Error())
 //
 // docs/library.md has a whole service. [Queue.AcquireJob] does not wait.
 // [Queue.AcquireJobs] visits all jobs of a state, to choose among them.

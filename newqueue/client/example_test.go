@@ -73,6 +73,50 @@ func Example() {
 	// bid0000000000 is completed with 1 job completed and 0 failed
 }
 
+// A worker has to stop in the middle of its work. Another one gets the job.
+func ExampleQueue_NextJob() {
+	server, err := minizk.Start(minizk.Options{}) // or a ZooKeeper of your own
+	check(err)
+	defer server.Close()
+	conn, _, err := zk.Connect([]string{server.Addr()}, 10*time.Second, zk.WithLogInfo(false))
+	check(err)
+	defer conn.Close()
+	q := client.Open(conn, newqueue.Design)
+	bid, err := q.CreateBatch(context.Background(), newqueue.Submission{BatchID: "7f7dd8b6-8ac6-4c41-8b1c-5a4b0b7a3d62"})
+	check(err)
+	batch, err := q.AcquireBatch(context.Background(), newqueue.BatchPending)
+	check(err)
+	_, err = batch.Process(context.Background(), client.JobSpec{Priority: client.DefaultPriority})
+	check(err)
+
+	ctx, stop := context.WithCancel(context.Background())
+	work := func(ctx context.Context, _ *client.Job) error {
+		stop() // as a signal does, see signal.NotifyContext
+		return ctx.Err()
+	}
+	worker := func() error {
+		job, err := q.NextJob(ctx, newqueue.JobPending)
+		if err != nil {
+			return err
+		}
+		err = work(ctx, job)
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+		defer cancel()
+		switch {
+		case err == nil:
+			return job.Succeed(end)
+		case ctx.Err() != nil:
+			return job.Unlock(end) // another worker gets it
+		}
+		return job.Fail(end, err.Error())
+	}
+	check(worker())
+	job, err := q.AcquireJob(context.Background(), newqueue.JobPending)
+	check(err)
+	fmt.Println(job.ID, "of", bid, "is", job.Status.State)
+	// Output: jid0000000000 of bid0000000000 is pending
+}
+
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)
