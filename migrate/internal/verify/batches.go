@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -80,22 +81,25 @@ func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 // lookAtBatches reads the batches' own znodes.
 func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchObservation, error) {
 	sights, tree := map[string]*batchObservation{}, znode.NewTree()
-	var paths, roots []string
+	var paths, roots, names []string
 	for _, bid := range ids {
 		root := newqueue.BatchPath(bid)
 		sights[bid] = &batchObservation{}
 		roots = append(roots, root, newqueue.BatchStatesPath(bid))
-		paths = append(paths, root, newqueue.BatchUUIDsPath+"/"+v.batches[bid].of.UUID)
+		paths = append(paths, root)
+		names = append(names, newqueue.BatchUUIDsPath+"/"+v.batches[bid].of.UUID)
 	}
 	lists, err := v.t.Reader.ChildrenAll(ctx, roots)
 	if err != nil {
 		return nil, err
 	}
-	for i, names := range lists {
-		for _, name := range names {
+	for i, children := range lists {
+		for _, name := range children {
 			paths = append(paths, znode.Join(roots[i], name))
 		}
 	}
+	slices.Sort(names)
+	paths = append(paths, slices.Compact(names)...) // batches of several runs can have one
 	nodes, err := v.t.Reader.MarkUnreadable().GetAll(ctx, paths)
 	if err != nil {
 		return nil, err
@@ -104,9 +108,10 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 		if err := tree.Put(n); err != nil {
 			return nil, err
 		}
-		s := sights[v.batchAt(n.Path)]
-		s.nodes = append(s.nodes, n)
-		s.there = s.there || znode.Parent(n.Path) == newqueue.BatchesPath
+		if s := sights[v.batchOf(n)]; s != nil { // a name of another part's batch is judged with that
+			s.nodes = append(s.nodes, n)
+			s.there = s.there || znode.Parent(n.Path) == newqueue.BatchesPath
+		}
 	}
 	for bid, s := range sights {
 		if err := v.pardon(ctx, s.nodes, v.batches[bid].run); err != nil {
@@ -114,22 +119,35 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 		}
 	}
 	for _, p := range merritt.Problems(tree, v.dialect) {
-		if s := sights[v.batchAt(p.Path)]; s != nil && s.problem.Path == "" {
+		about := znode.Node{Path: cmp.Or(p.Item, p.Path)}
+		if n := tree.Get(about.Path); n != nil {
+			about = *n
+		}
+		if s := sights[v.batchOf(about)]; s != nil && s.problem.Path == "" {
 			s.problem = p
 		}
 	}
 	return sights, nil
 }
 
-// batchAt is the bid of the batch that a znode belongs to; "" if it belongs to none that a
-// run created.
-func (v *verifier) batchAt(path string) string {
-	if znode.Parent(path) == newqueue.BatchUUIDsPath {
-		if b := v.t.Ledger.BatchByUUID(znode.Name(path)); b != nil {
-			return b.ID
-		}
-		return ""
+// batchOf is the bid of the batch that a znode belongs to; "" if it belongs to none that a run created. The name of several runs'
+// batches belongs to the one that it names. If it names none of them, it belongs to the newest.
+func (v *verifier) batchOf(n znode.Node) string {
+	if znode.Parent(n.Path) != newqueue.BatchUUIDsPath {
+		return v.batchAt(n.Path)
 	}
+	name := znode.Name(n.Path)
+	if b := v.batches[string(n.Data)]; b != nil && b.of.UUID == name {
+		return b.of.ID
+	}
+	if b := v.t.Ledger.BatchByUUID(name); b != nil {
+		return b.ID
+	}
+	return ""
+}
+
+// batchAt is the bid of the batch that a path below /batches belongs to; "" if no run created it.
+func (v *verifier) batchAt(path string) string {
 	for ; path != "/"; path = znode.Parent(path) {
 		if znode.Parent(path) == newqueue.BatchesPath && v.batches[znode.Name(path)] != nil {
 			return znode.Name(path)
