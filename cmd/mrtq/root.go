@@ -98,7 +98,7 @@ one: preview, migrate, verify, and roll back if needed.`,
 		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),
-		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
+		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, Advice: &a.advice, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
 		acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}),
 		versionCmd(),
 	)

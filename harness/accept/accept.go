@@ -20,6 +20,12 @@ import (
 	"mrtq/newqueue/client"
 )
 
+// Feature is a feature file: its path, as a person names it, and its text.
+type Feature struct {
+	Path string
+	Text []byte
+}
+
 // Options says which scenarios to run, and where.
 type Options struct {
 	// Address is a ZooKeeper's connect string, host:port[,…][/chroot]. Each
@@ -35,18 +41,22 @@ type Options struct {
 	// scenarios with either tag, "@J9 && ~@illegal" those with @J9 and without
 	// @illegal. "" selects all. With tags, a run need not cover all rows to pass.
 	Tags string
+	// Only selects the scenario, or the row of its examples, at FILE:LINE. "" selects all. With it, too, a run need not cover all rows.
+	Only string
 	// Out gets the output. Nil means that there is none.
 	Out io.Writer
 	// Pretty prints every step. Otherwise a step is a character, and what failed is printed.
 	Pretty bool
 	// JUnit gets the results as JUnit's XML, also if the run ends early: then what has run, and the error. Nil means none.
 	JUnit io.Writer
+	// Alone returns the command that runs the scenario at FILE:LINE alone, for JUnit. Nil means that none is named.
+	Alone func(d newqueue.Dialect, at string) string
 	// Parallel is how many scenarios run at the same time. 0 means one. With more,
 	// Pretty prints scenarios in the order in which they end.
 	Parallel int
 	// Features run in place of mrtq's own, in every dialect. Then a run need not
 	// cover all rows to pass. Nil means mrtq's own.
-	Features []godog.Feature
+	Features []Feature
 
 	// Libraries are the implementations that are judged, by the roles that they play. A role that has none is
 	// mrtq's own, newqueue/client. With any, a run need not cover all rows to pass.
@@ -54,7 +64,7 @@ type Options struct {
 	// KnownFailures are the scenarios that are expected to fail: see [ParseKnownFailures]. A run passes if exactly these fail.
 	KnownFailures []KnownFailure
 
-	judged []godog.Feature // like Features, but the run must cover all rows
+	judged []Feature // like Features, but the run must cover all rows
 	extra  func(*world, runner.Step)
 	// conn and queue break the code under test, in tests of the tests.
 	conn  func(client.Conn) client.Conn
@@ -85,27 +95,33 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 // ErrNothing is Run's error if the tags select no scenario.
 var ErrNothing = runner.ErrNothing
 
-// Run runs the scenarios. If a scenario fails, the report says so. The error is only
+// ErrOnly is Run's error if no scenario is where [Options].Only says.
+var ErrOnly = runner.ErrOnly
+
+// ErrTags is what Run's error wraps if the tag expression can't be read.
+var ErrTags = runner.ErrTags
+
+// Run runs the scenarios. If a scenario fails, or a feature file is wrong, the report says so. The error is only
 // for scenarios that could not be run: the cause of ctx if ctx has ended,
-// [ErrNothing], one that wraps [ErrTags], or an error of the server.
+// [ErrNothing], one that wraps [ErrTags] or [ErrOnly], or an error of the server.
 func Run(ctx context.Context, opt Options) (*Report, error) {
-	if err := CheckTags(opt.Tags); err != nil {
+	if err := runner.CheckTags(opt.Tags); err != nil {
 		return nil, err
 	}
 	if opt.Dialects == nil {
 		opt.Dialects = newqueue.Dialects
 	}
-	s := &suite{opt: opt}
-	var all []godog.Feature
+	s := &suite{opt: opt, saw: map[*runner.Case]sighting{}}
+	var all []runner.Feature
 	for _, d := range opt.Dialects {
-		texts := slices.Concat(opt.Features, opt.judged)
-		if texts == nil {
+		given := slices.Concat(opt.Features, opt.judged)
+		if given == nil {
 			var err error
-			if texts, err = featuresOf(d); err != nil {
+			if given, err = featuresOf(d); err != nil {
 				return nil, err
 			}
 		}
-		all = append(all, contents(texts, d)...)
+		all = append(all, inDialect(given, d)...)
 		s.rows = append(s.rows, coverage(d)...)
 	}
 	address, err := zkconn.ParseAddress(opt.Address)
@@ -154,25 +170,41 @@ type suite struct {
 
 	mu   sync.Mutex
 	n    int // how many scenarios have begun
-	ran  []scenario
+	saw  map[*runner.Case]sighting
 	rows []*Row
 }
 
-func (s *suite) run(ctx context.Context, features []godog.Feature) (*Report, error) {
-	opt := runner.Options{
-		Features: features, Tags: filter(s.opt.Tags, s.lenient), Scenario: s.scenario,
-		JUnit: s.opt.JUnit, Pretty: s.opt.Pretty, Out: s.opt.Out, Parallel: s.opt.Parallel,
+func (s *suite) run(ctx context.Context, features []runner.Feature) (*Report, error) {
+	opt := s.opt.Runner()
+	opt.Features, opt.Scenario, opt.Parallel = features, s.scenario, s.opt.Parallel
+	if s.lenient {
+		opt.Tags = strings.TrimPrefix(opt.Tags+" && ~@newqueue", " && ")
 	}
-	problems, err := runner.Run(ctx, opt, func() (cases []runner.Case) {
-		for _, sc := range s.ran {
-			cases = append(cases, sc.Case)
-		}
-		return cases
-	})
+	cases, err := runner.Run(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	return s.report(problems), nil
+	return s.report(cases), nil
+}
+
+// Runner returns what package runner needs of the options, without the features and their steps.
+func (o Options) Runner() runner.Options {
+	r := runner.Options{Tags: o.Tags, Only: o.Only, Pretty: o.Pretty, Out: o.Out, JUnit: o.JUnit}
+	if o.Alone != nil {
+		r.Alone = func(c *runner.Case) string {
+			return o.Alone(newqueue.Dialect(c.Dialect), fmt.Sprintf("%s:%d", c.Path, c.Line))
+		}
+	}
+	return r
+}
+
+// NotRunnable says what is wrong with a file, or with a scenario that could not run.
+func NotRunnable(c *runner.Case) string {
+	what := "the file"
+	if c.Name != "" {
+		what = fmt.Sprintf("the scenario %q", c.Name)
+	}
+	return fmt.Sprintf("not run: %s: %s: %s", c.At(), what, oneLine.Replace(c.Failed.Error()))
 }
 
 // scenario creates the world of a scenario. The dialect is known only when the
@@ -195,10 +227,11 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 }
 
 // ended records the result of a scenario.
-func (s *suite) ended(sc *godog.Scenario, w *world, err error) {
+func (s *suite) ended(c *runner.Case, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ran = append(s.ran, scenario{runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err, Lacks: w.lacks}, w.dialect, w.saw})
+	c.Ended, c.Failed, c.Lacks = true, err, w.lacks
+	s.saw[c] = w.saw
 }
 
 // rowID matches a tag that is the id of a row.
@@ -207,14 +240,16 @@ var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 // oneLine turns an error of several lines into one line.
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
-// report decides whether the run passes, and why not. problems are those of no scenario.
-func (s *suite) report(problems []string) *Report {
-	slices.SortStableFunc(s.ran, func(a, b scenario) int {
-		return slices.Index(s.opt.Dialects, a.dialect) - slices.Index(s.opt.Dialects, b.dialect)
-	})
-	r := &Report{NotOfferedByVerb: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Features != nil || s.opt.Libraries != nil}
+// report decides whether the run passes, and why not.
+func (s *suite) report(cases []*runner.Case) *Report {
+	r := &Report{NotOfferedByVerb: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Only != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	var ran []scenario
-	for _, sc := range s.ran {
+	for _, c := range cases {
+		if !c.Ended {
+			r.Problems = append(r.Problems, NotRunnable(c))
+			continue
+		}
+		sc := scenario{c, newqueue.Dialect(c.Dialect), s.saw[c]}
 		if sc.Lacks != "" {
 			r.NotOffered++
 			r.NotOfferedByVerb[sc.Lacks]++
@@ -229,7 +264,8 @@ func (s *suite) report(problems []string) *Report {
 		case sc.Failed != nil:
 			r.Failed++
 			why := oneLine.Replace(sc.Failed.Error())
-			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %v %s: %s", sc, strings.Join(idsOf(sc.Tags), " "), why))
+			named := strings.Join(append([]string{sc.String()}, idsOf(sc.Tags)...), " ")
+			r.Problems = append(r.Problems, fmt.Sprintf("failed: %s: the scenario %s: %s", sc.At(), named, why))
 		}
 		has := func(is func(*Row) bool) bool {
 			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })
@@ -248,8 +284,7 @@ func (s *suite) report(problems []string) *Report {
 	if r.Scenarios == 0 && r.NotOffered > 0 {
 		r.Problems = append(r.Problems, "no scenario is offered, so nothing was judged")
 	}
-	r.Problems = append(r.Problems, judge(s.opt.KnownFailures, ran, s.opt.Tags == "")...)
-	r.Problems = append(r.Problems, problems...)
+	r.Problems = append(r.Problems, judge(s.opt.KnownFailures, ran, s.opt.Tags == "" && s.opt.Only == "")...)
 	for _, row := range s.rows {
 		row.judge(ran)
 		r.Coverage = append(r.Coverage, *row)
@@ -259,6 +294,9 @@ func (s *suite) report(problems []string) *Report {
 	}
 	return r
 }
+
+// WriteError writes JUnit's XML of a run that could not begin.
+func WriteError(w io.Writer, why error) error { return runner.JUnit(w, nil, nil, why) }
 
 func idsOf(tags []string) []string {
 	return slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return !rowID.MatchString(tag) })

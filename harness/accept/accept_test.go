@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,7 +92,7 @@ func TestBroken(t *testing.T) {
 			if !ok {
 				t.Fatalf("the first line is %q", first)
 			}
-			opt := Options{Address: address(t), judged: []godog.Feature{{Name: filepath.Base(file), Contents: []byte(rest)}}, extra: broken}
+			opt := Options{Address: address(t), judged: []Feature{{filepath.Base(file), []byte(rest)}}, extra: broken}
 			r, err := Run(t.Context(), opt)
 			if err != nil {
 				t.Fatal(err)
@@ -148,9 +147,7 @@ func TestTags(t *testing.T) {
 // TestOwnFeatures: a user's features run in both dialects, and need not cover all rows. godog's
 // format names the file and the line of what failed.
 func TestOwnFeatures(t *testing.T) {
-	own := func(text string) []godog.Feature {
-		return []godog.Feature{{Name: "own.feature", Contents: []byte(text)}}
-	}
+	own := func(text string) []Feature { return []Feature{{"own.feature", []byte(text)}} }
 	r, err := Run(t.Context(), Options{Address: address(t), Features: own(ownFeature)})
 	if err != nil || !r.OK() || !r.Subset || r.Scenarios != 2 {
 		t.Errorf("%v, %v", r.Problems, err)
@@ -190,27 +187,33 @@ func TestStepsArePublished(t *testing.T) {
 func TestEveryStepIsSaid(t *testing.T) {
 	var said []string
 	for _, d := range newqueue.Dialects {
-		all, err := featuresOf(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		suite := godog.TestSuite{
-			ScenarioInitializer: func(sc *godog.ScenarioContext) {
-				sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-					for _, step := range sc.Steps {
-						said = append(said, step.Text)
-					}
-					return ctx, godog.ErrSkip
-				})
-			},
-			Options: &godog.Options{Format: "progress", Output: io.Discard, FeatureContents: contents(all, d), Tags: filter("", false)},
-		}
-		suite.Run()
+		eachScenario(t, d, "", func(sc *godog.Scenario) {
+			for _, step := range sc.Steps {
+				said = append(said, step.Text)
+			}
+		})
 	}
 	for _, pattern := range stepPatterns() {
 		if !slices.ContainsFunc(said, regexp.MustCompile("^"+pattern+"$").MatchString) {
 			t.Errorf("no scenario says %s", pattern)
 		}
+	}
+}
+
+// eachScenario calls a function for each scenario of mrtq's own in a dialect, and runs none.
+func eachScenario(t *testing.T, d newqueue.Dialect, tags string, f func(*godog.Scenario)) {
+	t.Helper()
+	all, err := featuresOf(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runner.Run(t.Context(), runner.Options{Features: inDialect(all, d), Tags: tags, Scenario: func(sc *godog.ScenarioContext) {
+		sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
+			f(sc)
+			return ctx, godog.ErrSkip
+		})
+	}}); err != nil {
+		t.Fatal(err)
 	}
 }
 

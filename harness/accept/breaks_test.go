@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/newqueue"
@@ -49,7 +48,7 @@ func TestEveryIllegalPairCounts(t *testing.T) {
 				}
 				r, err := Run(t.Context(), Options{
 					Address: address(t), Tags: "@illegal", Dialects: []newqueue.Dialect{d}, Parallel: 4,
-					judged: []godog.Feature{{Name: "illegal.feature", Contents: []byte(illegal(e, d))}},
+					judged: []Feature{{"illegal.feature", []byte(illegal(e, d))}},
 					queue:  []client.Option{client.WithTable(e, table)},
 				})
 				if err != nil {
@@ -140,14 +139,14 @@ func TestEveryColumnCounts(t *testing.T) {
 
 // tagged returns the features that have a scenario with one of the tags, so that the
 // others need not be parsed.
-func tagged(t *testing.T, d newqueue.Dialect, tags ...string) []godog.Feature {
+func tagged(t *testing.T, d newqueue.Dialect, tags ...string) []Feature {
 	t.Helper()
 	all, err := featuresOf(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(all, func(f godog.Feature) bool {
-		return !slices.ContainsFunc(strings.Fields(string(f.Contents)), func(word string) bool { return slices.Contains(tags, word) })
+	return slices.DeleteFunc(all, func(f Feature) bool {
+		return !slices.ContainsFunc(strings.Fields(string(f.Text)), func(word string) bool { return slices.Contains(tags, word) })
 	})
 }
 

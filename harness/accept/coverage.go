@@ -80,7 +80,7 @@ func coverage(d newqueue.Dialect) []*Row {
 
 // scenario is the result of one scenario.
 type scenario struct {
-	runner.Case
+	*runner.Case
 	dialect newqueue.Dialect
 	saw     sighting
 }

@@ -76,8 +76,11 @@ func (w *world) wantNodes(all nodes) error {
 	return errors.Join(wrong...)
 }
 
-// wantGone expects that a znode and everything below it do not exist.
+// wantGone expects that a znode that was there and everything below it do not exist.
 func (w *world) wantGone(at string) error {
+	if w.before.Get(at) == nil {
+		return fmt.Errorf("%s was not there before", at)
+	}
 	keep := znode.NewTree()
 	for n := range w.want.All("/") {
 		if n.Path != at && !strings.HasPrefix(n.Path, at+"/") {

@@ -1,8 +1,6 @@
 package accept
 
 import (
-	"context"
-	"io"
 	"os"
 	"testing"
 
@@ -33,21 +31,8 @@ func TestMrtZKDriver(t *testing.T) {
 // TestMrtZKKnown: the list names each scenario once, and only those that there are. So it needs no jar to notice that a
 // scenario has a new name.
 func TestMrtZKKnown(t *testing.T) {
-	all, err := featuresOf(newqueue.MrtZK)
-	if err != nil {
-		t.Fatal(err)
-	}
 	scenarios := map[string]bool{}
-	suite := godog.TestSuite{
-		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			sc.Before(func(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-				scenarios[sc.Name] = true
-				return ctx, godog.ErrSkip
-			})
-		},
-		Options: &godog.Options{Format: "progress", Output: io.Discard, FeatureContents: contents(all, newqueue.MrtZK), Tags: filter("", true)},
-	}
-	suite.Run()
+	eachScenario(t, newqueue.MrtZK, "~@newqueue", func(sc *godog.Scenario) { scenarios[sc.Name] = true })
 	if len(scenarios) < 400 {
 		t.Fatalf("only %d scenarios", len(scenarios))
 	}

@@ -2,6 +2,7 @@ package accept
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -88,6 +89,9 @@ func (w *world) next(folder, prefix string) string {
 
 // newBatch writes a batch in a state.
 func (w *world) newBatch(name, state string) error {
+	if err := w.isNew(name); err != nil {
+		return err
+	}
 	at := w.next("/batches", "bid")
 	uuid := "uuid-of-" + path.Base(at)
 	w.names[name] = at
@@ -125,6 +129,9 @@ func (w *world) newJob(name, batch string, s seed) error {
 		if err := w.newBatch(batch, "processing"); err != nil {
 			return err
 		}
+	}
+	if err := w.isNew(name); err != nil {
+		return err
 	}
 	at := w.next("/jobs", "jid")
 	w.names[name] = at
@@ -169,6 +176,9 @@ func batchEntry(batch, state, job string) string {
 
 // newRequest writes an access request.
 func (w *world) newRequest(name, size, state string) error {
+	if err := w.isNew(name); err != nil {
+		return err
+	}
 	at := w.next("/access/"+size, "qid")
 	w.names[name] = at
 	return w.write(nodes{at: "", at + "/token": token(path.Base(at)), at + "/status": w.seeded("request", state)})
@@ -190,8 +200,8 @@ func (w *world) othersWork() error {
 		w.newBatch("unrelated batch", "processing"),
 		w.newJob("unrelated held job", "unrelated batch", seed{state: "held", priority: 1}),
 		w.newJob("unrelated failed job", "unrelated batch", seed{state: "failed", priority: 1}),
-		w.newRequest("unrelated request", "small", "failed"),
-		w.newRequest("unrelated request", "large", "failed"),
+		w.newRequest("unrelated small request", "small", "failed"),
+		w.newRequest("unrelated large request", "large", "failed"),
 		w.write(nodes{"/locks/collections/of_another_client": "", "/locks/inventory/of_another_client": ""}))
 }
 
@@ -224,7 +234,11 @@ func (w *world) acquired(kind, state string) error {
 
 // theseItems writes the items of a table.
 func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
-	rows, err := rowsOf(t, kind)
+	columns := []string{kind}
+	if kind == "job" {
+		columns = append(columns, numbers...)
+	}
+	rows, err := rowsOf(t, columns...)
 	for _, row := range rows {
 		s := seed{state: state, size: size, priority: row["priority"].(int), space: row["bytes"].(int)}
 		err = cmp.Or(err, w.newItem(kind, kind+" "+row[kind].(string), s))
@@ -249,25 +263,38 @@ func (w *world) eachAcquired() (err error) {
 	return err
 }
 
+// numbers are the columns that hold numbers.
+var numbers = []string{"priority", "bytes"}
+
 // rowsOf reads a scenario's table, which may have the known columns. Without one, its value is 0 or "".
 func rowsOf(t *godog.Table, known ...string) (rows []map[string]any, err error) {
-	for _, r := range t.Rows[1:] {
-		row := map[string]any{}
-		for _, column := range known {
-			row[column] = ""
+	seen := map[string]bool{}
+	for _, c := range t.Rows[0].Cells {
+		if err := oneOf("a column of this table", c.Value, known); err != nil {
+			return nil, err
 		}
-		row["priority"], row["bytes"] = 0, 0
+		if seen[c.Value] {
+			return nil, fmt.Errorf("the table has two columns %s", c.Value)
+		}
+		seen[c.Value] = true
+	}
+	if len(t.Rows) == 1 {
+		return nil, errors.New("the table has no row below its columns")
+	}
+	for n, r := range t.Rows[1:] {
+		row := map[string]any{"priority": 0, "bytes": 0}
+		for _, column := range known {
+			if !slices.Contains(numbers, column) {
+				row[column] = ""
+			}
+		}
 		for i, c := range r.Cells {
 			column := t.Rows[0].Cells[i].Value
-			switch row[column].(type) {
-			case string:
-				row[column] = c.Value
-			case int:
+			row[column] = c.Value
+			if slices.Contains(numbers, column) {
 				if row[column], err = strconv.Atoi(c.Value); err != nil {
-					return nil, err
+					return nil, fmt.Errorf("row %d of the table: %s is %q, expected a number", n+1, column, c.Value)
 				}
-			default:
-				return nil, fmt.Errorf("the table has an unknown column %q", column)
 			}
 		}
 		rows = append(rows, row)
@@ -278,7 +305,7 @@ func rowsOf(t *godog.Table, known ...string) (rows []map[string]any, err error) 
 // manifest reads a scenario's table: what the manifest says about each job, by the names of the znodes.
 // The code under test fills in the batch.
 func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
-	rows, err := rowsOf(t, "payload", "local id", "primary id", "title")
+	rows, err := rowsOf(t, append([]string{"payload", "local id", "primary id", "title"}, numbers...)...)
 	for _, row := range rows {
 		localID := row["local id"].(string)
 		docs := nodes{

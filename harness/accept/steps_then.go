@@ -23,6 +23,9 @@ func (w *world) itemIs(name, state, priority, message string) error {
 		return err
 	}
 	kind, from := kindOf(at), w.stateOf(w.want, at)
+	if priority != "" && kind != "job" {
+		return fmt.Errorf("a %s has no priority", kind)
+	}
 	w.names[kind] = at // "its" in the next Thens means this item
 	wrong := []error{
 		w.done(),
@@ -150,9 +153,13 @@ func (w *world) thereIsAFolder() error {
 
 // areGone expects that items are removed from all their places, with some jobs.
 func (w *world) areGone(kind, names, jobs string) error {
-	items := []string{w.names[kind]}
-	if names != "" {
-		items = nil
+	var items []string
+	if names == "" {
+		at, err := w.path(kind)
+		if err != nil {
+			return err
+		}
+		items = append(items, at)
 	}
 	for _, name := range strings.Fields(names) {
 		items = append(items, w.names[kind+" "+name])
@@ -239,7 +246,11 @@ func (w *world) thereIsToSend(what, deployed string) error {
 // workerHas expects the lock, and checks that the worker has acquired what it locks. In mrt-zk a batch that was
 // pending is processing then.
 func (w *world) workerHas(which, name, processing string) error {
-	at, a := w.names[name], w.actors[actorNamed(which, "worker")]
+	at := w.names[name]
+	a, err := w.known(actorNamed(which, "worker"))
+	if err != nil {
+		return err
+	}
 	if err := cmp.Or(w.done(), w.wantNode(at+"/lock", "")); err != nil {
 		return err
 	}
@@ -353,11 +364,7 @@ var refusals = map[string]library.RefusalKind{
 }
 
 func (w *world) isRefused(why string) error {
-	want, known := refusals[why]
-	if !known {
-		return fmt.Errorf("the test knows no kind of refusal for %q", why)
-	}
-	_, err := w.refusedAs(want)
+	_, err := w.refusedAs(refusals[why])
 	return err
 }
 
@@ -375,8 +382,11 @@ func (w *world) refusedAs(want library.RefusalKind) (*library.Refusal, error) {
 	return refused, nil
 }
 
-// isIllegal expects a refusal that says what is possible instead. The When before has set the target state.
+// isIllegal expects a refusal that says what is possible instead. The request says to which state it should have moved.
 func (w *world) isIllegal(from, kind, allowed string) error {
+	if is := kindOf(w.last.item); is != kind {
+		return fmt.Errorf("what should move is a %s, expected a %s", is, kind)
+	}
 	refused, err := w.refusedAs(library.State)
 	if err != nil || !w.last.able.Reasons() {
 		return err
@@ -386,8 +396,8 @@ func (w *world) isIllegal(from, kind, allowed string) error {
 		want = strings.Fields(allowed)
 	}
 	slices.Sort(want)
-	if slices.Sort(refused.Allowed); refused.From != from || refused.To != w.target || !slices.Equal(refused.Allowed, want) {
-		return fmt.Errorf("the refusal names %s, %s and %q, expected %s, %s and %q", refused.From, refused.To, refused.Allowed, from, w.target, want)
+	if slices.Sort(refused.Allowed); refused.From != from || refused.To != w.last.to || !slices.Equal(refused.Allowed, want) {
+		return fmt.Errorf("the refusal names %s, %s and %q, expected %s, %s and %q", refused.From, refused.To, refused.Allowed, from, w.last.to, want)
 	}
 	return nil
 }

@@ -23,8 +23,15 @@ func actorNamed(which, who string) string {
 
 func (w *world) workerAcquires(which, kind, state string) error {
 	r := request{Verb: "acquire", What: kind, From: state}
+	err := error(nil)
 	if kind == "request" {
 		r.Name, r.From = state, "pending"
+		err = oneOf("a size", state, []string{"small", "large"})
+	} else {
+		err = stateIn(kind, state, w.dialect)
+	}
+	if err != nil {
+		return err
 	}
 	return w.act(actorNamed(which, "worker"), r)
 }
@@ -82,6 +89,9 @@ func (w *world) adminDoes(action, name, at, message string) error {
 // sessionEnds ends a session as if its client had died.
 func (w *world) sessionEnds(which, who string) error {
 	name := actorNamed(which, who)
+	if _, err := w.known(name); err != nil {
+		return err
+	}
 	err := w.during(name, func(_ context.Context, a *actor) error { return a.End() })
 	delete(w.actors, name)
 	return err
@@ -153,7 +163,11 @@ func (w *world) allSucceedAtOnce() error {
 		if err != nil {
 			return err
 		}
-		watchers, workers = append(watchers, a), append(workers, w.actors["worker of "+name])
+		worker, err := w.known("worker of " + name)
+		if err != nil {
+			return err
+		}
+		watchers, workers = append(watchers, a), append(workers, worker)
 	}
 	return w.during("watcher A", func(ctx context.Context, _ *actor) error {
 		var running sync.WaitGroup
@@ -168,7 +182,7 @@ func (w *world) allSucceedAtOnce() error {
 		running.Wait()
 		var wrong []error
 		for _, answer := range answers {
-			w.last.fired += answer.fired
+			w.last.fired, w.last.watched = w.last.fired+answer.fired, true
 			wrong = append(wrong, answer.err)
 		}
 		return errors.Join(wrong...)

@@ -10,10 +10,12 @@ import (
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/accept/internal/runner"
 	"mrtq/harness/accept/library"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
 
@@ -46,7 +48,6 @@ type world struct {
 	unchecked bool
 	uuid      string   // of the scenario's submission
 	earlier   []string // the ids of batches before the last submission
-	target    string   // the target state of the last illegal step
 	jobs      []nodes  // of the scenario's table
 	onTheWay  []error  // what was wrong during a When with several steps
 }
@@ -72,16 +73,18 @@ type actor struct {
 // outcome is what the code under test has answered, for a Then to check.
 type outcome struct {
 	library.Answer
-	able   library.Capabilities // who has answered
-	err    error
-	judged bool // a Then has checked the error
-	fired  int  // how often the watch did
+	able     library.Capabilities // who has answered
+	err      error
+	judged   bool   // a Then has checked the error
+	fired    int    // how often the watch did
+	item, to string // what the last request was about, and the state to which it should move that
+	watched  bool   // a watcher has waited
 }
 
 // setUp creates the scenario's chroot and the znodes that every scenario starts
 // with.
-func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-	w.ctx, w.spelling = ctx, spell(dialectOf(sc))
+func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
+	w.ctx, w.spelling = ctx, spell(newqueue.Dialect(runner.CaseOf(ctx).Dialect))
 	if err := context.Cause(ctx); err != nil {
 		return ctx, err
 	}
@@ -106,7 +109,7 @@ var startFolders = []string{"/batches", "/batch-uuids", "/jobs/states", "/access
 	"/locks/queue", "/locks/storage", "/locks/inventory", "/locks/collections"}
 
 // tearDown puts the sessions back. The scenario fails if no Then has compared the whole tree after its last act.
-func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
 	for _, a := range w.actors {
 		_ = a.End() // the scenario is over
 	}
@@ -120,7 +123,7 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 	if err == nil && w.lacks == "" && w.unchecked {
 		own = errors.New("the scenario ends, and no Then has compared the whole tree after its last act")
 	}
-	w.suite.ended(sc, w, errors.Join(err, own))
+	w.suite.ended(runner.CaseOf(ctx), w, errors.Join(err, own))
 	return ctx, own // godog has err already
 }
 
@@ -171,6 +174,7 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 		got.Report = answer.Report
 	}
 	answer.Answer, answer.able = got, a.able
+	answer.item, answer.to, answer.watched = r.Item, r.To, answer.watched || r.Verb == "await-emptied"
 	if got.Yes {
 		answer.fired++
 	}
@@ -318,12 +322,4 @@ func (w *world) timeIn(at, key string) string {
 		}
 	}
 	return want
-}
-
-// path returns the path of an item by its name in the scenario.
-func (w *world) path(name string) (string, error) {
-	if p, ok := w.names[name]; ok {
-		return p, nil
-	}
-	return "", fmt.Errorf("the scenario has no %s", name)
 }

@@ -39,15 +39,15 @@ type Options struct {
 	// Session.
 	Command string
 	Flags   []string
-	// Only says which of [Features] to run. Nil means all.
-	Only []string
+	// Files says which of [Features] to run. Nil means all.
+	Files []string
 }
 
 // Run runs the scenarios, several at a time. The report has no coverage. If a scenario fails, the report says so. The
 // error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
-// [accept.ErrNothing], one that wraps [accept.ErrTags], or an error of the server.
+// [accept.ErrNothing], one that wraps [accept.ErrTags] or [accept.ErrOnly], or an error of the server.
 func Run(ctx context.Context, opt Options) (*accept.Report, error) {
-	if err := accept.CheckTags(opt.Tags); err != nil {
+	if err := runner.CheckTags(opt.Tags); err != nil {
 		return nil, err
 	}
 	address, err := zkconn.ParseAddress(opt.Server.Address())
@@ -57,32 +57,35 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	cfg := opt.Session
 	cfg.Address = address
 	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg)}
-	names := opt.Only
+	names := opt.Files
 	if names == nil {
 		names = Features
 	}
-	all, err := runner.Features(names...)
+	all, err := runner.Own(names...)
 	if err != nil {
 		return nil, fmt.Errorf("migration: %w", err)
 	}
-	tags := opt.Tags
+	run := opt.Runner()
+	run.Features, run.Scenario, run.Parallel = all, s.scenario, parallelScenarios
 	if opt.Server.Nodes() == 0 {
-		tags = strings.TrimPrefix(tags+" && ~@restart", " && ")
+		run.Tags = strings.TrimPrefix(run.Tags+" && ~@restart", " && ")
 	}
-	problems, err := runner.Run(ctx, runner.Options{
-		Features: all, Tags: tags, Scenario: s.scenario, JUnit: opt.JUnit, Pretty: opt.Pretty, Out: opt.Out, Parallel: parallelScenarios,
-	}, func() []runner.Case { return s.cases })
+	cases, err := runner.Run(ctx, run)
 	if err != nil {
 		return nil, err
 	}
-	r := &accept.Report{Subset: opt.Tags != "", Scenarios: len(s.cases)}
-	for _, c := range s.cases {
+	r := &accept.Report{Subset: opt.Tags != "" || opt.Only != ""}
+	for _, c := range cases {
+		if !c.Ended {
+			r.Problems = append(r.Problems, accept.NotRunnable(c))
+			continue
+		}
+		r.Scenarios++
 		if c.Failed != nil {
 			r.Failed++
-			r.Problems = append(r.Problems, fmt.Sprintf("failed: the scenario %q: %s", c.Name, oneLine.ReplaceAllString(c.Failed.Error(), "; ")))
+			r.Problems = append(r.Problems, fmt.Sprintf("failed: %s: the scenario %q: %s", c.At(), c.Name, oneLine.ReplaceAllString(c.Failed.Error(), "; ")))
 		}
 	}
-	r.Problems = append(r.Problems, problems...)
 	return r, nil
 }
 
@@ -93,9 +96,6 @@ type suite struct {
 	acl     []zk.ACL
 	// alone is locked by a scenario that kills the server, and read-locked by the others.
 	alone sync.RWMutex
-
-	mu    sync.Mutex
-	cases []runner.Case
 }
 
 // scenario creates the world of a scenario. Its steps are those of all features.

@@ -82,8 +82,8 @@ func (w *world) arguments() map[string]string {
 	}
 }
 
-func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (_ context.Context, err error) {
-	w.leave = w.enter(sc)
+func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
+	w.leave = w.enter(runner.CaseOf(ctx).Tags)
 	if err := context.Cause(ctx); err != nil {
 		return ctx, err
 	}
@@ -98,8 +98,8 @@ func (w *world) setUp(ctx context.Context, sc *godog.Scenario) (_ context.Contex
 }
 
 // enter waits until the scenario may run. Call leave when it has ended.
-func (w *world) enter(sc *godog.Scenario) (leave func()) {
-	if slices.Contains(runner.TagsOf(sc), "@restart") {
+func (w *world) enter(tags []string) (leave func()) {
+	if slices.Contains(tags, "@restart") {
 		w.alone.Lock()
 		return w.alone.Unlock
 	}
@@ -112,7 +112,7 @@ func (w *world) makeRoot() error {
 	return cmp.Or(w.create("", []byte{}), w.create("/legacy", []byte{}), w.create("/new", []byte{}))
 }
 
-func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (context.Context, error) {
+func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
 	defer w.leave()
 	if w.services != nil {
 		w.services.Close()
@@ -121,9 +121,8 @@ func (w *world) tearDown(ctx context.Context, sc *godog.Scenario, err error) (co
 		w.conn.Close()
 	}
 	if ctx.Err() == nil { // otherwise the run was stopped, and this scenario does not count
-		w.mu.Lock()
-		w.cases = append(w.cases, runner.Case{Feature: sc.Uri, Name: sc.Name, Tags: runner.TagsOf(sc), Failed: err})
-		w.mu.Unlock()
+		c := runner.CaseOf(ctx)
+		c.Ended, c.Failed = true, err
 	}
 	return ctx, os.RemoveAll(w.dir)
 }

@@ -20,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cucumber/godog"
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/advice"
@@ -43,19 +42,20 @@ type Env struct {
 	Conn    *connect.Connection
 	Verbose *bool
 	// CheckFiles refuses to write to these files, or to read them.
+	Advice     *advice.Adviser
 	CheckFiles func(writes []files.Named, reads ...files.Named) error
 	Args       cobra.PositionalArgs // the folder, or none
 }
 
 type acceptCmd struct {
 	Env
-	backend, tags, dialect, scenariosOf, out, knownFile string
-	force                                               bool
-	implementations                                     []string
-	junit                                               bytes.Buffer // for out
-	within                                              time.Duration
+	backend, tags, only, dialect, scenariosOf, out, knownFile string
+	force                                                     bool
+	implementations                                           []string
+	junit                                                     bytes.Buffer // for out
+	within                                                    time.Duration
 
-	own []godog.Feature // those of FOLDER; nil means mrtq's own
+	own []accept.Feature // those of FOLDER; nil means mrtq's own
 }
 
 var errNotAccepted = errors.New("not everything passed")
@@ -94,8 +94,10 @@ scenarios of the deployed services on a migrated queue. Scenarios that kill the
 server don't run at an address.
 
 accept prints a character for each step, and each scenario that failed with its file
-and line. --out also writes the results as JUnit XML, even if the server dies midway. With -v it prints every step, and the table of all transitions. Exit code 1
-if anything failed, or, without --tags and FOLDER, if a transition was not covered.`,
+and line. --out also writes the results as JUnit XML, even if the run can't begin or the
+server dies midway; each failure has the command that runs its scenario alone. A feature
+file that can't be read, and a scenario that tests nothing, are errors. With -v it prints every step, and the table of all transitions. Exit code 1
+if anything failed, or, without --tags, --only and FOLDER, if a transition was not covered.`,
 		Example: `  mrtq accept
   mrtq accept --backend staging:2181/scratch --dialect mrt-zk
   mrtq accept --backend staging:2281 --tls-ca ca.pem --auth-file credentials
@@ -105,13 +107,8 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
   mrtq accept --tags '@J9,@J11' --out accept.xml`,
 		Args: env.Args,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if len(args) > 0 {
-				if c.own, err = featuresIn(args[0]); err != nil {
-					return err
-				}
-			}
 			if c.scenariosOf != ofQueue {
-				if c.own != nil {
+				if len(args) > 0 {
 					return exit.Usagef("FOLDER can only be given with --scenarios %s", ofQueue)
 				}
 				for _, flag := range []string{"dialect", "implementation", "known"} {
@@ -120,12 +117,13 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 					}
 				}
 			}
-			return c.run(cmd.Context())
+			return c.run(cmd.Context(), args)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.backend, "backend", backends[0], "server to run on: "+strings.Join(backends, ", ")+" or an `address`")
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
+	f.StringVar(&c.only, "only", "", "run only the scenario, or the row of its examples, at `file:line`")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")
 	settings.Choice(f, &c.dialect, "dialect", "", "dialect of the layout", bothDialects, string(newqueue.Design), string(newqueue.MrtZK))
 	f.DurationVar(&c.within, "within", 0, "end the run with an error after this time; 0 means never")
@@ -136,13 +134,30 @@ if anything failed, or, without --tags and FOLDER, if a transition was not cover
 	return cmd
 }
 
-func (c *acceptCmd) run(ctx context.Context) (err error) {
+func (c *acceptCmd) run(ctx context.Context, folder []string) (err error) {
 	backend, err := harness.ParseBackend(c.backend)
 	if err != nil {
 		return exit.Usagef("--backend: %w", err)
 	}
 	if err := c.CheckFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force && !isJUnit(c.out)}}); err != nil {
 		return err
+	}
+	defer func() { // also if the run could not begin, or if the server died midway
+		if c.out == "" {
+			return
+		}
+		if err != nil && c.junit.Len() == 0 {
+			err = errors.Join(err, accept.WriteError(&c.junit, err))
+		}
+		err = errors.Join(err, files.Write(c.out, func(w io.Writer) error {
+			_, err := w.Write(c.junit.Bytes())
+			return err
+		}))
+	}()
+	if len(folder) > 0 {
+		if c.own, err = featuresIn(folder[0]); err != nil {
+			return err
+		}
 	}
 	reach, session, err := c.reach(backend)
 	if err != nil {
@@ -164,14 +179,6 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 		defer cancel()
 		if serr := server.Stop(sctx); serr != nil {
 			err = errors.Join(err, serr)
-		}
-	}()
-	defer func() { // also if the server died midway
-		if c.out != "" && c.junit.Len() > 0 {
-			err = errors.Join(err, files.Write(c.out, func(w io.Writer) error {
-				_, err := w.Write(c.junit.Bytes())
-				return err
-			}))
 		}
 	}()
 	if c.within > 0 {
@@ -202,9 +209,12 @@ func (c *acceptCmd) run(ctx context.Context) (err error) {
 	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
-// wrongTags turns an error that --tags caused into a usage error.
+// wrongTags turns an error that --tags or --only caused into a usage error.
 func (c *acceptCmd) wrongTags(err error) error {
-	if errors.Is(err, accept.ErrTags) || errors.Is(err, accept.ErrNothing) {
+	switch {
+	case errors.Is(err, accept.ErrOnly):
+		return exit.Usagef("--only %w", err)
+	case errors.Is(err, accept.ErrTags), errors.Is(err, accept.ErrNothing):
 		return exit.Usagef("--tags: %w", err)
 	}
 	return err
@@ -243,11 +253,24 @@ func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error
 
 // options says which scenarios run, and where what they print goes.
 func (c *acceptCmd) options(session zkconn.Config) accept.Options {
-	opt := accept.Options{Session: session, Tags: c.tags, Pretty: *c.Verbose, Out: text.NewWriter(c.Out)}
+	opt := accept.Options{Session: session, Tags: c.tags, Only: c.only, Alone: c.alone, Pretty: *c.Verbose, Out: text.NewWriter(c.Out)}
 	if c.out != "" {
 		opt.JUnit = &c.junit
 	}
 	return opt
+}
+
+// alone returns the command that runs one scenario, in the same way.
+func (c *acceptCmd) alone(d newqueue.Dialect, at string) string {
+	again := *c.Advice
+	again.Given = slices.DeleteFunc(slices.Clone(again.Given), func(f advice.Flag) bool {
+		return slices.Contains([]string{"tags", "only", "dialect", "known", "out", "force", "within"}, f.Name)
+	})
+	flags := advice.Set("only", at)
+	if d != "" {
+		flags = append(flags, advice.Set("dialect", string(d))...)
+	}
+	return again.Again(flags...)
 }
 
 // parallelScenarios is more than one so that a scenario runs while another waits
@@ -289,13 +312,13 @@ func (c *acceptCmd) dialects() string {
 }
 
 // featuresIn reads the feature files of a folder and of those below it.
-func featuresIn(folder string) (all []godog.Feature, err error) {
+func featuresIn(folder string) (all []accept.Feature, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".feature" {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		all = append(all, godog.Feature{Name: path, Contents: text})
+		all = append(all, accept.Feature{Path: path, Text: text})
 		return err
 	})
 	if err == nil && all == nil {

@@ -25,7 +25,7 @@ func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Serv
 		return err
 	}
 	found, err := migration.Run(ctx, migration.Options{
-		Server: server, Options: c.options(session), Command: self, Flags: flags, Only: []string{c.scenariosOf + ".feature"},
+		Server: server, Options: c.options(session), Command: self, Flags: flags, Files: []string{c.scenariosOf + ".feature"},
 	})
 	if err != nil {
 		return err

@@ -4,17 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 )
-
-// Case is the result of a scenario.
-type Case struct {
-	Feature, Name string
-	Tags          []string
-	Failed        error  // nil if it has not
-	Lacks         string // what the code under test has nothing for: then it is not offered; "" for nothing
-}
 
 type xmlReason struct {
 	Message string `xml:"message,attr"`
@@ -34,6 +24,7 @@ type xmlSuite struct {
 	Name     string    `xml:"name,attr"`
 	Tests    int       `xml:"tests,attr"`
 	Failures int       `xml:"failures,attr"`
+	Errors   int       `xml:"errors,attr"`
 	Skipped  int       `xml:"skipped,attr"`
 	Cases    []xmlCase `xml:"testcase"`
 }
@@ -44,26 +35,33 @@ type xmlSuites struct {
 	Suite   xmlSuite `xml:"testsuite"`
 }
 
-// JUnit writes results as JUnit's XML. A failure has the flags that run its scenario alone. why, unless it is nil, is the reason
+// JUnit writes results as JUnit's XML. alone returns the command that runs a scenario alone; nil means that none is named. why, unless it is nil, is the reason
 // why the run has ended early.
-func JUnit(w io.Writer, cases []Case, why error) error {
-	all := xmlSuite{Name: "mrtq accept", Tests: len(cases)}
+func JUnit(w io.Writer, cases []*Case, alone func(*Case) string, why error) error {
+	all := xmlSuite{Name: "mrtq accept"}
 	for _, c := range cases {
-		one := xmlCase{Class: c.Feature, Name: c.Name}
+		one := xmlCase{Class: c.Class, Name: c.Title}
 		switch {
 		case c.Lacks != "":
 			all.Skipped++
 			one.Skipped = &xmlReason{Message: "not offered"}
+		case c.Broken:
+			all.Errors++
+			one.Error = &xmlReason{Message: c.At() + ": " + c.Failed.Error()}
 		case c.Failed != nil:
 			all.Failures++
-			ids := slices.DeleteFunc(slices.Clone(c.Tags), func(tag string) bool { return strings.HasPrefix(tag, "@in-") })
-			one.Failure = &xmlReason{c.Failed.Error(), fmt.Sprintf("alone: mrtq accept --tags '%s'", strings.Join(ids, " && "))}
+			one.Failure = &xmlReason{Message: c.At() + ": " + c.Failed.Error()}
+			if alone != nil {
+				one.Failure.Text = "alone: " + alone(c)
+			}
 		}
 		all.Cases = append(all.Cases, one)
 	}
 	if why != nil {
+		all.Errors++
 		all.Cases = append(all.Cases, xmlCase{Class: "mrtq accept", Name: "the run", Error: &xmlReason{Message: why.Error()}})
 	}
+	all.Tests = len(all.Cases)
 	text, err := xml.MarshalIndent(xmlSuites{Name: "mrtq accept", Suite: all}, "", "  ")
 	if err == nil {
 		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)

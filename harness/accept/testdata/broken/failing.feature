@@ -1,4 +1,4 @@
-# want: failed: the scenario "a Then that is wrong" (design) @J9: /jobs/jid0000000000/status: status is "failed", expected "held"
+# want: failed: failing.feature:6: the scenario "a Then that is wrong" (design) @J9: /jobs/jid0000000000/status: status is "failed", expected "held"
 Feature: Broken
   @J9
   Scenario: a Then that is wrong

@@ -1,4 +1,4 @@
-# want: failed: the scenario "a value in the form of the other dialect" (design)
+# want: failed: other-dialect.feature:7: the scenario "a value in the form of the other dialect" (design)
 Feature: Broken
   @J5
   Scenario: a value in the form of the other dialect

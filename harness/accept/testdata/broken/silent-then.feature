@@ -1,4 +1,4 @@
-# want: failed: the scenario "effects that no Then names" (design) @J9: the tree has other changes than the Thens name:
+# want: failed: silent-then.feature:7: the scenario "effects that no Then names" (design) @J9: the tree has other changes than the Thens name:
 Feature: Broken
   @J9
   Scenario: effects that no Then names

@@ -1,4 +1,4 @@
-# want: something could not be run
+# want: not run: unreadable.feature:4: the file: can't be read: (4:5): expected: 
 Feature: Broken
   Scenario: not Gherkin
     Given a held job

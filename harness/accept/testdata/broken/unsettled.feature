@@ -1,4 +1,4 @@
-# want: failed: the scenario "a When that nothing compares" (design) @J9: the scenario ends, and no Then has compared the whole tree after its last act
+# want: failed: unsettled.feature:3: the scenario "a When that nothing compares" (design) @J9: the scenario ends, and no Then has compared the whole tree after its last act
 Feature: Broken
   @J9
   Scenario: a When that nothing compares
