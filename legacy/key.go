@@ -12,24 +12,27 @@ const (
 	keyPrefix = "mrtQ-"
 
 	// Widths of the parts after the prefix (docs/legacy-format.md, "The key").
-	priorityWidth   = 2
-	longWidth       = 4  // priority, high-priority flag, worker
-	sequenceWidth   = 10 // %010d
-	wrappedMaxWidth = 11 // a sign and ten digits: %010d doesn't cut
+	priorityWidth = 2
+	flagWidth     = 1
+	workerWidth   = 1
+	sequenceWidth = 10 // %010d, which does not cut a sign and ten digits
 )
 
-// Key is a record's znode name: mrtQ-PPHWSSSSSSSSSS, the long form of the
-// ingest queue, or mrtQ-PPSSSSSSSSSS, the short form of the others.
+// Key is a record's znode name: mrtQ-, the priority, perhaps a high-priority flag, perhaps
+// a worker, and ZooKeeper's sequence number.
 type Key struct {
 	Priority     int    // 0 to 99, 0 first
-	HighPriority bool   // false in the short form
-	Worker       string // the owning ingest worker, one digit, "0" when unknown; "" in the short form
+	Flagged      bool   // has a high-priority flag, as ingest's keys have since May 2023
+	HighPriority bool   // the flag; false without one
+	Worker       string // the owning ingest worker, one digit, "0" when unknown; "" in a key without one
 	Sequence     int32  // ZooKeeper's number; negative once its signed counter has wrapped
-	Long         bool   // has a high-priority flag and a worker
 }
 
 // ParseKey reads the last element of a record's path. Every error is an [*Error]
 // of kind [BadKey]. [Key.String] gives the same name back.
+//
+// How many characters come before the sequence decides which form it is. The sequence has ten, or
+// eleven with a sign.
 func ParseKey(name string) (Key, error) {
 	bad := func(format string, a ...any) (Key, error) {
 		return Key{}, &Error{Kind: BadKey, Offset: noOffset, Msg: fmt.Sprintf("name %.100q ", name) + fmt.Sprintf(format, a...)}
@@ -38,23 +41,23 @@ func ParseKey(name string) (Key, error) {
 	if !ok {
 		return bad("doesn't begin with %q", keyPrefix)
 	}
-	// The widths can't be confused: the sequence is 10 or 11 wide, and the
-	// two forms differ by 2.
 	var k Key
-	var head int
-	switch len(rest) {
-	case priorityWidth + sequenceWidth, priorityWidth + wrappedMaxWidth:
-		head = priorityWidth
-	case longWidth + sequenceWidth, longWidth + wrappedMaxWidth:
-		head, k.Long = longWidth, true
+	head := len(rest) - sequenceWidth
+	if sign := head - 1; sign >= priorityWidth && rest[sign] == '-' {
+		head = sign
+	}
+	switch head {
+	case priorityWidth:
+	case priorityWidth + flagWidth, priorityWidth + flagWidth + workerWidth:
+		k.Flagged = true
 	default:
-		return bad("has %d characters after %q: expected 14 digits (ingest) or 12 (inventory, access)", len(rest), keyPrefix)
+		return bad("has %d characters after %q: expected 14 or 13 digits (ingest), or 12 (inventory, access, old ingest)", len(rest), keyPrefix)
 	}
 	if i := strings.IndexFunc(rest[:head], notDigit); i >= 0 {
 		return bad("has %q where a digit should be", rest[i:i+1])
 	}
 	k.Priority = int(rest[0]-'0')*10 + int(rest[1]-'0')
-	if k.Long {
+	if k.Flagged {
 		switch rest[2] {
 		case '0':
 		case '1':
@@ -62,7 +65,7 @@ func ParseKey(name string) (Key, error) {
 		default:
 			return bad("has high-priority flag %q: expected 0 or 1", rest[2:3])
 		}
-		k.Worker = rest[3:4]
+		k.Worker = rest[priorityWidth+flagWidth : head]
 	}
 	sequence, err := strconv.ParseInt(rest[head:], 10, 32)
 	if err != nil {
@@ -79,14 +82,14 @@ func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // String returns the name, byte for byte as [ParseKey] read it.
 func (k Key) String() string {
-	if !k.Long {
-		return fmt.Sprintf(keyPrefix+"%02d%010d", k.Priority, k.Sequence)
+	flag := ""
+	if k.Flagged {
+		flag = "0"
+		if k.HighPriority {
+			flag = "1"
+		}
 	}
-	high := 0
-	if k.HighPriority {
-		high = 1
-	}
-	return fmt.Sprintf(keyPrefix+"%02d%d%s%010d", k.Priority, high, k.Worker, k.Sequence)
+	return fmt.Sprintf(keyPrefix+"%02d%s%s%010d", k.Priority, flag, k.Worker, k.Sequence)
 }
 
 // Skipped reports whether the legacy consumer skipped this record every time,
@@ -97,15 +100,14 @@ func (k Key) Skipped() bool { return k.Sequence < 0 }
 // means nothing when the key is skipped.
 func (k Key) number() int64 {
 	n := int64(k.Priority)
-	if k.Long {
+	if k.Flagged {
 		n *= 10
 		if k.HighPriority {
 			n++
 		}
-		n *= 10
-		if k.Worker != "" {
-			n += int64(k.Worker[0] - '0')
-		}
+	}
+	if k.Worker != "" {
+		n = n*10 + int64(k.Worker[0]-'0')
 	}
 	return n*1e10 + int64(k.Sequence)
 }
@@ -145,6 +147,6 @@ func (k Key) Compare(l Key) int {
 	if c := cmp.Compare(k.number(), l.number()); c != 0 {
 		return c
 	}
-	// The two forms can name one number, differing only in leading zeros.
+	// Two forms can name one number, differing only in leading zeros.
 	return cmp.Compare(k.String(), l.String())
 }

@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -54,6 +55,40 @@ func TestAcquiredInOrder(t *testing.T) {
 	sameOrder(t, "access", takenBy(legacyqueue.Consumer{}, tree, "/accessSmall.1"), access)
 }
 
+// Keys of ingest before June 2023 have no worker, and before May 2023 no flag either. Such records are migrated in the
+// order of the legacy queue, and given back under the same names.
+func TestOldKeys(t *testing.T) {
+	names := []string{"mrtQ-050000212176", "mrtQ-0500000212178", "mrtQ-0510000212177", "mrtQ-05000000212175"} // as numbers
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := map[string][]byte{}
+		for i, name := range names {
+			records["/ingest/"+name] = record(t, legacy.Pending, job("k", fmt.Sprint(i)))
+		}
+		s := serve(t, queueTree(t, records), d)
+		s.mustMigrate(s.options())
+		s.mustVerify()
+		last := ""
+		for _, name := range names {
+			if id := s.jobOf("/ingest/" + name); id <= last {
+				t.Errorf("%s became %s, after %s", name, id, last)
+			} else {
+				last = id
+			}
+		}
+		s.release()
+		if given := s.tree().Children("/ingest"); len(given) != 0 {
+			t.Fatalf("released, and the legacy queue still has %q", given)
+		}
+		s.mustRollback(migrate.RollbackOptions{})
+		for _, name := range names {
+			if got := s.tree().Get("/ingest/" + name); got == nil || !bytes.Equal(got.Data, records["/ingest/"+name]) {
+				t.Errorf("%s was not given back as it was: %+v", name, got)
+			}
+		}
+		s.mustVerify()
+	})
+}
+
 // A record that somebody changed after its run began can get its job later than its place: that is no damage.
 func TestChangedWhileItsRunIsInterrupted(t *testing.T) {
 	for _, status := range []legacy.Status{legacy.Completed, legacy.Pending} {
@@ -91,17 +126,25 @@ func crowded(t *testing.T) *znode.Tree {
 			records["/accessSmall.1/"+key.String()] = record(t, legacy.Pending, legacy.Payload{"token": fmt.Sprint(i)})
 			continue
 		}
-		key.Long, key.HighPriority, key.Worker = true, random.IntN(2) == 0, fmt.Sprint(random.IntN(3))
+		key.Flagged, key.HighPriority = true, random.IntN(2) == 0
+		if i%5 != 0 { // as before June 2023
+			key.Worker = fmt.Sprint(random.IntN(3))
+		}
 		records["/ingest/"+key.String()] = record(t, legacy.Pending, job(fmt.Sprint(i%5), fmt.Sprint(i)))
 	}
 	return queueTree(t, records)
 }
 
 // takenBy is what a legacy consumer takes if it is the only one, in its order: every record is pending.
+// It took keys with fewer digits first, whatever their priority; the new queue goes by priority first.
 func takenBy(c legacyqueue.Consumer, tree *znode.Tree, node string) (order []string) {
 	for _, name := range c.Candidates(tree.Children(node)) {
 		order = append(order, node+"/"+name)
 	}
+	priority := len(node + "/mrtQ-")
+	slices.SortStableFunc(order, func(a, b string) int {
+		return strings.Compare(a[priority:priority+2], b[priority:priority+2])
+	})
 	return order
 }
 

@@ -1,6 +1,7 @@
 package rehearse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,7 +12,8 @@ import (
 )
 
 // compareOrder compares the order in which workers began records with the one in which each
-// legacy consumer would have taken them. begun are the records' keys. Of records that share one, nobody
+// legacy consumer would have taken them, within a priority: a legacy consumer took all keys with fewer
+// digits first, and the new queue goes by priority. begun are the records' keys. Of records that share one, nobody
 // knows which was begun when.
 func compareOrder(records []prediction, begun []string) (all []Difference) {
 	sharing := map[string]int{} // how many records have a key
@@ -37,7 +39,9 @@ func compareOrder(records []prediction, begun []string) (all []Difference) {
 	worst := map[string]bool{}
 	for c, names := range byConsumer {
 		last := ""
-		for _, name := range (legacyqueue.Consumer{Worker: c.worker, HighPriority: c.high}).Candidates(names) {
+		names = (legacyqueue.Consumer{Worker: c.worker, HighPriority: c.high}).Candidates(names)
+		slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(priority(a), priority(b)) })
+		for _, name := range names {
 			path := znode.Join(c.node, name)
 			if last != "" && at[byPath[path].Key] < at[byPath[last].Key] && !worst[path] {
 				worst[path] = true
@@ -49,6 +53,12 @@ func compareOrder(records []prediction, begun []string) (all []Difference) {
 	}
 	slices.SortFunc(all, func(a, b Difference) int { return at[byPath[a.Path].Key] - at[byPath[b.Path].Key] })
 	return all
+}
+
+// priority is that of a record's name.
+func priority(name string) int {
+	key, _ := legacy.ParseKey(name) // the plan could read it
+	return key.Priority
 }
 
 // consumer is one worker of a legacy queue node.

@@ -23,7 +23,7 @@ type Record struct {
 	Time     *string        `json:"time,omitempty"` // "" if it has none; absent for a bad record
 	TimeUnit *string        `json:"time_unit,omitempty"`
 	Format   string         `json:"format,omitempty"`
-	Payload  legacy.Payload `json:"payload,omitempty"`
+	Payload  legacy.Payload `json:"payload,omitzero"`
 	SHA256   string         `json:"sha256,omitempty"`
 	Error    *recordError   `json:"error,omitempty"`
 }
