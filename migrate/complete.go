@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
@@ -102,17 +103,20 @@ func (c *completion) read(ctx context.Context) (err error) {
 	if why != nil {
 		return why
 	}
-	for _, run := range c.t.Ledger.Runs {
+	for i, run := range c.t.Ledger.Runs {
 		if !run.Origin.OneEnsemble {
 			continue
 		}
-		parent := run.Origin.KeptRunPath()
-		lists, err := c.at.WithChroot("/").ChildrenAll(ctx, []string{parent})
+		lists, err := c.at.WithChroot("/").ChildrenAll(ctx, []string{run.Origin.KeptRunPath()})
 		if err != nil {
 			return cancelled(err)
 		}
-		for _, name := range lists[0] {
-			c.kept[run.ID] = append(c.kept[run.ID], znode.Join(parent, name))
+		slices.Sort(lists[0])
+		for e := range c.t.Ledger.OfRun(i) { // what else is there, somebody else has put there
+			path := run.KeptPath(e.Job)
+			if _, there := slices.BinarySearch(lists[0], znode.Name(path)); there && e.Kept {
+				c.kept[run.ID] = append(c.kept[run.ID], path)
+			}
 		}
 	}
 	return nil

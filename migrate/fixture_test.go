@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,7 +53,8 @@ type site struct {
 	server  *minizk.Server
 	dialect newqueue.Dialect
 	w       *migrate.Writer
-	session int64 // of w
+	session int64           // of w
+	from    *migrate.Writer // the session that reads the legacy queue; nil if w does
 	second  *zk.Conn
 	lost    []znode.Node // what commands removed by somebody's decision
 
@@ -217,7 +219,7 @@ func (s *site) queue(opts ...client.Option) *client.Queue {
 // source lists the legacy queue as it is now.
 func (s *site) source() *migrate.Source {
 	s.t.Helper()
-	return value(migrate.OpenSource(s.t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
+	return value(migrate.OpenSource(s.t.Context(), &cmp.Or(s.from, s.w).Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
 }
 
 // moment is when everything happens that the operator does.
@@ -369,7 +371,7 @@ var single = migrate.TransactionLimits{Bytes: 1}
 func (s *site) transactions(session int64) func(minizk.Op) bool {
 	return func(op minizk.Op) bool {
 		return op.Code == jute.OpMulti && op.Session == session && slices.ContainsFunc(op.Paths, func(path string) bool {
-			return strings.HasPrefix(path, "/migration/runs/")
+			return strings.Contains(path, "/migration/runs/") // below a chroot, or not
 		})
 	}
 }
@@ -518,6 +520,9 @@ var queueRoots = []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueu
 // legacyRoots are the roots of the legacy queue.
 var legacyRoots = func() []string { q := migrate.DefaultQueues(); return q.Roots() }()
 
+// keptFolder is the name of a run's folder for kept bytes. Its end differs from run to run.
+var keptFolder = regexp.MustCompile(`(run\d{10})-[a-z2-7]{8}`)
+
 // dump is a tree as text: path, data, and what verify compares of a Stat.
 func dump(tree *znode.Tree, roots ...string) string {
 	var b strings.Builder
@@ -527,7 +532,11 @@ func dump(tree *znode.Tree, roots ...string) string {
 			if n.Data == nil {
 				text = "null"
 			}
-			fmt.Fprintf(&b, "%s = %s", n.Path, text)
+			path := n.Path
+			if znode.Within(path, keptRoot) {
+				path = keptFolder.ReplaceAllString(path, "$1")
+			}
+			fmt.Fprintf(&b, "%s = %s", path, text)
 			if s := n.Stat; s.Version != 0 || s.Aversion != 0 || s.EphemeralOwner != 0 {
 				fmt.Fprintf(&b, " version %d, aversion %d, ephemeral %t", s.Version, s.Aversion, s.EphemeralOwner != 0)
 			}

@@ -41,13 +41,13 @@ func TestThereAndBack(t *testing.T) {
 		if res.HandedOver != migrated || len(res.Left) > 0 {
 			t.Errorf("%d were migrated, and the release did %+v", migrated, res)
 		}
-		kept := s.tree().Children(keptRoot + "/run0000000000")
-		if len(kept) != migrated || !slices.Contains(kept, "small-qid0000000001") || !slices.Contains(kept, "large-qid0000000001") {
+		kept, folder := s.kept(), s.keptFolder()
+		if len(kept) != migrated || !slices.Contains(kept, folder+"/small-qid0000000001") || !slices.Contains(kept, folder+"/large-qid0000000001") {
 			t.Errorf("kept: %v", kept)
 		}
-		for _, name := range kept {
-			if n := s.tree().Get(keptRoot + "/run0000000000/" + name); strings.Contains(string(n.Data), `"jid-1"`) && len(n.ACL) != 2 {
-				t.Errorf("%s has the ACL %v", name, n.ACL)
+		for _, path := range kept {
+			if n := s.tree().Get(path); strings.Contains(string(n.Data), `"jid-1"`) && len(n.ACL) != 2 {
+				t.Errorf("%s has the ACL %v", path, n.ACL)
 			}
 		}
 		s.mustVerify()
@@ -318,7 +318,7 @@ func TestOtherSource(t *testing.T) {
 			s.create("/ingest", nil)
 			s.create(ingest(1), record(t, legacy.Pending, job("new", "new")))
 		}
-		if _, err := s.tryRelease(migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrOtherSource) || !strings.Contains(err.Error(), "/ingest") || s.has(keptRoot) {
+		if _, err := s.tryRelease(migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrOtherSource) || !strings.Contains(err.Error(), "/ingest") || len(s.kept()) > 0 {
 			t.Errorf("release: %v", err)
 		}
 		if _, err := s.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrOtherSource) || len(s.jobs()) != 3 {
@@ -346,7 +346,8 @@ func TestOtherSource(t *testing.T) {
 // Without the right to change the legacy queue, or to create beside it, nothing is migrated, handed over or given back. The error names
 // the znode and its ACL.
 func TestNoRight(t *testing.T) {
-	for path, perms := range map[string]int32{"/ingest": zk.PermRead | zk.PermWrite | zk.PermDelete | zk.PermAdmin, "/accessSmall.1": zk.PermRead | zk.PermCreate | zk.PermAdmin, "/": zk.PermRead | zk.PermDelete | zk.PermAdmin} {
+	for path, perms := range map[string]int32{"/ingest": zk.PermRead | zk.PermWrite | zk.PermDelete | zk.PermAdmin, "/accessSmall.1": zk.PermRead | zk.PermCreate | zk.PermAdmin, "/": zk.PermRead | zk.PermDelete | zk.PermAdmin,
+		keptRoot: zk.PermRead | zk.PermDelete | zk.PermAdmin} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			forbid := func(s *site, perms int32) {
@@ -374,19 +375,21 @@ func TestNoRight(t *testing.T) {
 			}
 			refused1 := queue()
 			refused1.ensure("/access", "/access/small", "/access/large", "/jobs/states/pending", "/locks", "/locks/queue")
-			if path != "/" { // migrate creates the roots of the new queue
-				refused(refused1, "migrate", func() error { return errorOf(refused1.migrate(refused1.options())) })
-			} else {
-				refused1.mustMigrate(refused1.options())
+			if path == keptRoot { // of another target
+				refused1.ensure(keptRoot)
 			}
-			refused(refused1, "release", release(refused1))
+			refused(refused1, "migrate", func() error { return errorOf(refused1.migrate(refused1.options())) })
+			withoutFolder := func() *site {
+				if path == "/" {
+					refused1.remove(keptRoot)
+				}
+				return refused1
+			}
+			refused(withoutFolder(), "release", release(refused1))
 			if path == "/accessSmall.1" { // nothing can be tried to be deleted where nothing is
 				return
 			}
-			if path == "/" {
-				refused1.remove(keptRoot)
-			}
-			refused(refused1, "rollback", func() error { _, err := refused1.rollback(migrate.RollbackOptions{}); return err })
+			refused(withoutFolder(), "rollback", func() error { _, err := refused1.rollback(migrate.RollbackOptions{}); return err })
 		})
 	}
 }

@@ -87,7 +87,7 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 	if m.origin, err = m.findOrigin(ctx, turn.Place); err != nil {
 		return m.result, err
 	}
-	m.result.Origin = m.origin
+	defer func() { m.result.Origin = m.origin }()
 	return m.result, again(ctx, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
@@ -116,14 +116,6 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	}
 	if !o.OneEnsemble {
 		return o, err
-	}
-	o.Kept = m.plan.Run
-	_, there, failed := m.w.WithChroot("/").Exists(ctx, o.KeptRunPath())
-	if failed != nil {
-		return o, cancelled(failed)
-	}
-	if there { // of a target that was there before
-		o.Kept += "-" + strings.ToLower(rand.Text()[:8])
 	}
 	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.src, m.w, o)))
 }
@@ -279,7 +271,12 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	total := p.Count(plan.Create)
 	report(ctx, PhaseSending, 0, total)
 	chain.Progress = func(records int) { report(ctx, PhaseSending, records, total) }
+	folder, err := m.reserve(ctx)
+	if err != nil {
+		return 0, err
+	}
 	ops, guards := m.opening()
+	ops = append(ops, folder...)
 	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
 		r.Owner, r.Origin, r.Total = m.owner, m.origin, r.Created.Records()+total
 	}); err != nil {
@@ -294,6 +291,24 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	}
 	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now() })
 	return chain.Transactions(), err
+}
+
+// reserve are the operations that create the folder for the bytes of the run's records. No other run has it: other targets
+// can be migrated from the same legacy queue at the same time, and their runs have the same ids.
+func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
+	p := m.plan
+	switch {
+	case !m.origin.OneEnsemble:
+		return nil, nil
+	case p.Resumes:
+		m.origin.Kept = p.Unfinished.Origin.Kept
+		return nil, nil
+	}
+	m.origin.Kept = p.Run + "-" + strings.ToLower(rand.Text()[:8])
+	folder := m.origin.KeptRunPath()
+	ops, err = missing(ctx, m.w, p.Settings.ACL, znode.Parent(folder))
+	owner := chrooted(m.w.Address().Chroot, ledger.RunPath(p.Run)) // for people who look at it
+	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: []byte(owner), ACL: p.Settings.ACL, Outside: true}), err
 }
 
 // beginRun is the record of the run that the plan begins or finishes.

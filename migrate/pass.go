@@ -87,20 +87,25 @@ func (p *handoverPass) saveLost(nodes []znode.Node) error {
 	return p.save(nodes)
 }
 
-// keptParents are the operations that create the parents of the kept bytes, as far as they are missing.
-func (p *handoverPass) keptParents(ctx context.Context) (ops []znode.Op, err error) {
+// keptParents are the operations that create the run's folder for kept bytes again, if somebody has removed it.
+func (p *handoverPass) keptParents(ctx context.Context) ([]znode.Op, error) {
 	run := &p.t.Ledger.Runs[p.run]
 	if !run.Origin.OneEnsemble {
 		return nil, nil // nothing can be handed over
 	}
-	parent := run.Origin.KeptRunPath()
-	for _, path := range []string{znode.Parent(parent), parent} {
-		_, there, err := p.w.WithChroot("/").Exists(ctx, path)
+	folder := run.Origin.KeptRunPath()
+	return missing(ctx, p.w, run.ACL, znode.Parent(folder), folder)
+}
+
+// missing are the operations that create those znodes, by their paths on the server, that are not there.
+func missing(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops []znode.Op, err error) {
+	for _, path := range paths {
+		_, there, err := w.WithChroot("/").Exists(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		if !there {
-			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL, Outside: true})
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: acl, Outside: true})
 		}
 	}
 	return ops, nil

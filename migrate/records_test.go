@@ -78,7 +78,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil, 0, migrate.StepDecideRecords},
 		{"its kept bytes are gone", func(s *site) {
 			s.release()
-			s.remove("/mrtq-handed-over/run0000000000/" + znode.Name(s.jobOf(ingest(1))))
+			s.remove(s.keptFolder() + "/" + znode.Name(s.jobOf(ingest(1))))
 		}, all, "ok",
 			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }, 0, ""},
 		{"completed", func(s *site) {

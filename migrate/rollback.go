@@ -447,6 +447,7 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
 		}
 	}
+	removeKeptParents(ctx, r.w, r.run()) // before the end, so that a killed rollback does it again
 	err = chain.End(ctx, ops, func(next *ledger.Run) {
 		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now()
 	})
@@ -454,7 +455,6 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 		return err
 	}
 	undo.Transactions++
-	removeKeptParents(ctx, r.w, r.run())
 	return nil
 }
 
@@ -474,7 +474,7 @@ func (r *rollbackOp) stayed(names *target.Names) bool {
 	return false
 }
 
-// removeKeptParents removes the parents of a run's kept bytes, if they are empty. If that fails, they do no harm.
+// removeKeptParents removes a run's folder for kept bytes, and the parent of all folders, if they are empty. If that fails, they do no harm.
 func removeKeptParents(ctx context.Context, w *Writer, run *ledger.Run) {
 	if parent := run.Origin.KeptRunPath(); run.Origin.OneEnsemble {
 		for _, path := range []string{parent, znode.Parent(parent)} {

@@ -100,7 +100,7 @@ func TestRollbackJobByJob(t *testing.T) {
 					s.set(s.jobOf(ingest(n))+"/space_needed", []byte("7"))
 				}
 			}, "3 1", 0},
-			"kept bytes are missing": {func(s *site) { s.remove("/mrtq-handed-over/run0000000000/" + znode.Name(s.jobOf(ingest(4)))) }, "4", 0},
+			"kept bytes are missing": {func(s *site) { s.remove(s.keptFolder() + "/" + znode.Name(s.jobOf(ingest(4)))) }, "4", 0},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := serve(t, queueTree(t, pendings(t, 4, 2)), d)

@@ -19,8 +19,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// kept is where the bytes of records are that the first run handed over.
-const kept = "/mrtq-handed-over/run0000000000"
+// keptRoot has a folder for each run, with the bytes of the records that it handed over.
+const keptRoot = "/mrtq-handed-over"
 
 // sides are both queues, as the scenario's own session reads them.
 type sides struct {
@@ -60,10 +60,20 @@ func itemsOf(tree *znode.Tree, at string) map[string]string {
 	return items
 }
 
+// kept is the folder of the first run.
+func (s sides) kept() string {
+	for _, name := range s.legacy.Children(keptRoot) {
+		if strings.HasPrefix(name, "run0000000000-") {
+			return keptRoot + "/" + name
+		}
+	}
+	return keptRoot
+}
+
 // keptOf returns the bytes that are kept of a record, which have the name of its job. Both access queues can
 // have the same ids.
 func (s sides) keptOf(record string) *znode.Node {
-	return s.legacy.Get(kept + "/" + strings.NewReplacer("/jobs/", "", "/access/", "", "/qid", "-qid").Replace(s.jobs[record]))
+	return s.legacy.Get(s.kept() + "/" + strings.NewReplacer("/jobs/", "", "/access/", "", "/qid", "-qid").Replace(s.jobs[record]))
 }
 
 // handedOver expects that each migrated record is in the legacy queue or its bytes are kept, and counts both.
@@ -83,7 +93,7 @@ func (w *world) handedOver() (here, there int, err error) {
 			there++
 		}
 	}
-	return here, there, equal("records are kept", len(s.legacy.Children(kept)), there)
+	return here, there, equal("records are kept", len(s.legacy.Children(s.kept())), there)
 }
 
 // isIn checks in which queue the scenario's record is: "new", "legacy" or "no".
@@ -120,7 +130,7 @@ func (w *world) gaveBack() error {
 }
 
 func (w *world) nothingKept() error {
-	there, _, err := w.conn.Exists(w.root + "/legacy" + znode.Parent(kept))
+	there, _, err := w.conn.Exists(w.root + "/legacy" + keptRoot)
 	if err == nil && there {
 		err = errors.New("the folder of kept records is there")
 	}

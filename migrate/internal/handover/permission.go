@@ -58,10 +58,18 @@ func MayHandOver(ctx context.Context, src *source.Source, dst *zkconn.Writer, or
 			refuse(strings.Join(not, " and ")+" records in", path, n.ACL)
 		}
 	}
-	may, err := try(znode.Create(origin.Path("/"+ledger.KeptRoot), []byte{}))
+	parent, name := origin.Chroot, ledger.KeptRoot
+	_, there, err := dst.WithChroot("/").Exists(ctx, znode.Join(parent, name))
+	if err != nil {
+		return err
+	}
+	if there { // of another run, perhaps of another target
+		parent, name = znode.Join(parent, name), "mrtq-try"
+	}
+	may, err := try(znode.Create(znode.Join(parent, name), []byte{}))
 	if err == nil && !may {
-		acl, _ := dst.WithChroot("/").ACL(ctx, origin.Chroot)
-		refuse("create "+ledger.KeptRoot+" in", origin.Chroot, acl)
+		acl, _ := dst.WithChroot("/").ACL(ctx, parent)
+		refuse("create "+name+" in", parent, acl)
 	}
 	return cmp.Or(err, why)
 }

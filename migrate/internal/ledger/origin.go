@@ -13,8 +13,8 @@ type Origin struct {
 	// Czxids has the czxid of each queue node that is there, by its path below Chroot. A queue node that
 	// was removed and created again has another one, and begins its numbers again.
 	Czxids map[string]int64 `json:"czxids"`
-	// Kept is the name of the znode below which the bytes of the run's records are kept: the run's id, or something
-	// longer if that was there before. A target that was restored or made again begins its runs' ids again.
+	// Kept is the name of the znode below which the bytes of the run's records are kept. The run's first transaction
+	// creates it, and no other run has it: other targets have runs with the same id.
 	Kept string `json:"kept"`
 }
 

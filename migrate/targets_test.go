@@ -1,0 +1,208 @@
+package migrate_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// beside is another target of the same legacy queue, with an operator's session of its own.
+func (s *site) beside(chroot string) *site {
+	s.t.Helper()
+	other := &site{t: s.t, server: s.server, dialect: s.dialect, second: s.door(), from: s.w}
+	other.w, other.session = s.open(chroot)
+	return other
+}
+
+// keptFolder has the kept bytes of the target's newest run.
+func (s *site) keptFolder() string {
+	s.t.Helper()
+	return s.status().Newest().Origin.KeptRunPath()
+}
+
+// kept are the znodes in it, by their paths.
+func (s *site) kept() (paths []string) {
+	s.t.Helper()
+	folder := s.keptFolder()
+	for _, name := range s.tree().Children(folder) {
+		paths = append(paths, znode.Join(folder, name))
+	}
+	return paths
+}
+
+// Three targets were migrated from one legacy queue before any was released, two of them by mistake. Each record is handed over to
+// one of them. The others ask about it, and whatever they do then, the kept bytes stay until their own target gives
+// them back.
+func TestThreeTargets(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+		before := s.legacy()
+		right, wrong, other := s.beside("/right"), s.beside("/wrong"), s.beside("/other")
+		right.mustMigrate(right.options())
+		wrong.mustMigrate(wrong.options())
+		first := "/ingest/mrtQ-01000000000099" // it comes first, so its job has the name that the others' first job has
+		s.create(first, record(t, legacy.Pending, job("late", "99")))
+		other.mustMigrate(other.options())
+
+		if res, err := right.tryRelease(migrate.ReleaseOptions{}); err != nil || res.HandedOver != 3 || len(right.kept()) != 3 {
+			t.Fatalf("the right target: %v, %+v, kept %v", err, res, right.kept())
+		}
+		right.mustVerify()
+		for _, target := range []*site{wrong, other} {
+			if v := target.verify(); v.Records.Undecided != 3 || kinds(v) != "vanished" {
+				t.Errorf("verify of another: %s, %v", accounted(v), v.Differences)
+			}
+			if st := target.status(); st.Step != migrate.StepDecideRecords {
+				t.Errorf("status of another: %s", st.Step)
+			}
+		}
+
+		// The mistyped one goes back, and to its end.
+		if undo, err := wrong.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrUndecided) || len(undo.Undecided) != 3 {
+			t.Errorf("rollback of the wrong target: %v, %+v", err, undo)
+		}
+		if undo := wrong.mustRollback(migrate.RollbackOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}}); undo.Removes.Jobs != 3 || undo.GivesBack != 0 {
+			t.Errorf("the wrong target was rolled back: %+v", undo)
+		}
+		if _, err := migrate.Complete(t.Context(), wrong.w, migrate.CompleteOptions{}); err != nil || len(right.kept()) != 3 {
+			t.Errorf("the wrong target is complete: %v, the right one keeps %v", err, right.kept())
+		}
+		// The other one has one record more, and only that is its own.
+		if res, err := other.tryRelease(migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.HandedOver != 1 {
+			t.Fatalf("the other target: %v, %+v", err, res)
+		}
+		if undo := right.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 3 || s.legacy() != before {
+			t.Errorf("%+v, before:\n%s\nafter:\n%s", undo, before, s.legacy())
+		}
+		if undo := other.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 1 || !s.has(first) || s.has(keptRoot) {
+			t.Errorf("%+v, kept: %t", undo, s.has(keptRoot))
+		}
+	})
+}
+
+// Two targets share a legacy queue, each releases what the other has not, and each gives back its own records.
+func TestTwoTargetsThereAndBack(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, completed := range []bool{false, true} {
+			s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+			a, b := s.beside("/a"), s.beside("/b")
+			a.mustMigrate(a.options())
+			late := "/ingest/mrtQ-01000000000099"
+			s.create(late, record(t, legacy.Pending, job("late", "99")))
+			before := s.legacy()
+			b.mustMigrate(b.options())
+			a.release()
+			res, err := b.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}})
+			if err != nil || res.HandedOver != 1 || res.Withdrawn != 3 || len(a.kept()) != 3 || len(b.kept()) != 1 {
+				t.Fatalf("%v, %+v; kept: %v, %v", err, res, a.kept(), b.kept())
+			}
+			b.mustVerify()
+			if completed {
+				if out, err := migrate.Complete(t.Context(), b.w, migrate.CompleteOptions{}); err != nil || out.Removes != 1 {
+					t.Errorf("complete: %v, %+v", err, out)
+				}
+			} else if undo := b.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 1 {
+				t.Errorf("%+v", undo)
+			}
+			if v := a.mustVerify(); len(v.Notices) > 0 {
+				t.Errorf("%v", v.Notices)
+			}
+			if undo := a.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 3 || s.has(keptRoot) {
+				t.Errorf("%+v, kept: %t", undo, s.has(keptRoot))
+			}
+			if completed {
+				s.create(late, record(t, legacy.Pending, job("late", "99")))
+			}
+			if after := s.legacy(); after != before {
+				t.Errorf("before:\n%s\nafter:\n%s", before, after)
+			}
+		}
+	})
+}
+
+// folders are the folders of all runs of all targets.
+func (s *site) folders() []string { return s.tree().Children(keptRoot) }
+
+// Whatever another target does at the moment at which a run begins, and whatever is lost then, the run has one folder, and nobody else has
+// it.
+func TestTargetsAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, meanwhile func(other *site)
+		folders           int
+	}{
+		"the other one begins":         {func(*site) {}, func(other *site) { other.mustMigrate(other.options()) }, 2},
+		"the other one is rolled back": {func(other *site) { other.mustMigrate(other.options()) }, func(other *site) { other.mustRollback(migrate.RollbackOptions{}) }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+			a, b := s.beside("/a"), s.beside("/b")
+			c.before(b)
+			a.before(func(n int) {
+				if n == 1 {
+					c.meanwhile(b)
+				}
+			})
+			a.mustMigrate(a.options())
+			if all := s.folders(); len(all) != c.folders || !slices.Contains(all, znode.Name(a.keptFolder())) {
+				t.Errorf("%v, of which %s is its own", all, a.keptFolder())
+			}
+			if owner := string(s.data(a.keptFolder())); owner != "/a/migration/runs/"+run0 {
+				t.Errorf("its owner is %q", owner)
+			}
+		})
+	}
+	for _, lost := range []string{"request", "answer"} {
+		for _, killed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("the %s is lost, killed %t", lost, killed), func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
+				if killed {
+					s.kill(1, lost == "answer")
+					if _, err := s.migrate(s.options()); !errors.Is(err, migrate.ErrSessionLost) {
+						t.Fatal(err)
+					}
+					s.begin()
+				} else {
+					s.cut(1, lost == "answer")
+				}
+				s.mustMigrate(s.options())
+				if all := s.folders(); !slices.Equal(all, []string{znode.Name(s.keptFolder())}) {
+					t.Errorf("folders: %v, of which %s is its own", all, s.keptFolder())
+				}
+			})
+		}
+	}
+}
+
+// A run that was rolled back gives its folder back, and the next run has another one. If somebody removes the folder, the release makes it
+// again.
+func TestFoldersComeAndGo(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	first := s.keptFolder()
+	s.mustRollback(migrate.RollbackOptions{})
+	if s.has(keptRoot) {
+		t.Error("the folder is left")
+	}
+	s.mustMigrate(s.options())
+	if second := s.keptFolder(); second == first {
+		t.Errorf("%s again", second)
+	}
+	s.remove(keptRoot)
+	s.release()
+	if len(s.kept()) != 2 {
+		t.Errorf("kept: %v", s.kept())
+	}
+	// Somebody's own znode stays, and the folder with it.
+	s.create(s.keptFolder()+"/note", []byte("x"))
+	if out := value(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{}))(s); out.Removes != 2 || !s.has(s.keptFolder()+"/note") {
+		t.Errorf("%+v", out)
+	}
+}
