@@ -132,7 +132,7 @@ var deeds = []deed{
 			e.mayRepeat(e.paths[ofBatch], e.key(e.paths[ofBatch]))
 		}
 	}},
-	{name: "somebody deletes kept bytes", do: func(e *explored) { e.removeAll("/mrtq-handed-over") }},
+	{name: "somebody deletes kept bytes", do: (*explored).removeKept},
 	// Workers and services of the new queue.
 	{name: "a worker acquires a job", do: func(e *explored) { e.acquire() }},
 	{name: "a worker acquires a job, and its session ends", do: func(e *explored) {
@@ -168,6 +168,11 @@ var deeds = []deed{
 		e.lift(newqueue.HoldIngest)
 		_ = e.world.Do(daemons.PauseQueue, string(newqueue.HoldIngest))
 	}},
+	// The operator of another target of the same legacy queue.
+	{name: "another target is migrated", do: func(e *explored) { e.other("migrate") }},
+	{name: "another target releases", do: func(e *explored) { e.other("release") }},
+	{name: "another target is rolled back", do: func(e *explored) { e.other("rollback") }},
+	{name: "another target is completed", do: func(e *explored) { e.other("complete") }},
 	// Second operators.
 	{name: "a second operator migrates", operator: true, do: func(e *explored) { e.second("migrate") }},
 	{name: "a second operator releases", operator: true, do: func(e *explored) { e.second("release") }},
@@ -275,6 +280,15 @@ func (e *explored) createQueue(root string) {
 	e.create(root, nil, 0)
 	for range 20 {
 		must(e.conn.Delete(e.create(root+"/mrtQ-", nil, zk.FlagSequence), -1))
+	}
+}
+
+// makeQueues makes the queues again that are missing.
+func (e *explored) makeQueues() {
+	for _, root := range migrate.DefaultQueues().Roots() {
+		if there, _, _ := e.conn.Exists(root); !there {
+			e.createQueue(root)
+		}
 	}
 }
 
@@ -428,7 +442,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 	for _, j := range e.jobs() {
 		there, _, _ := e.conn.Exists(j.path)
 		done := j.state == "pending" && e.world.Executions()[j.key].Times() > 0
-		if (there || done) && j.hold == q {
+		if (there || done || e.otherHas(j.key)) && j.hold == q {
 			e.mayRepeat(j.path, j.key)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -189,12 +190,13 @@ func (e *explored) fingerprint() [32]byte {
 	}
 	slices.Sort(zxids)
 	zxids = slices.Compact(zxids)
+	names := folderNames(tree)
 	for n := range tree.All("/") {
 		czxid, _ := slices.BinarySearch(zxids, n.Stat.Czxid)
 		pzxid, _ := slices.BinarySearch(zxids, n.Stat.Pzxid)
-		fmt.Fprintln(h, n.Path, string(n.Data), n.Stat.Version, n.Stat.Cversion, n.Stat.EphemeralOwner != 0, czxid, pzxid)
+		fmt.Fprintln(h, names.Replace(n.Path), names.Replace(string(n.Data)), n.Stat.Version, n.Stat.Cversion, n.Stat.EphemeralOwner != 0, czxid, pzxid)
 	}
-	fmt.Fprintln(h, e.truth, e.home, e.world.Executions(), e.words, e.busy, e.repeated, e.cleared, e.deposed, e.turn != nil)
+	fmt.Fprintln(h, names.Replace(fmt.Sprint(e.truth)), e.home, e.world.Executions(), e.words, e.busy, e.repeated, e.cleared, e.deposed, e.turn != nil)
 	return [32]byte(h.Sum(nil))
 }
 
@@ -205,4 +207,15 @@ func (r *recording) conflict(k int, fp *footprint) bool {
 	}
 	i := slices.Index(r.changeAt, k)
 	return i >= 0 && (r.changes[i].meets(fp.reads) || r.changes[i].meets(fp.writes))
+}
+
+// folderNames replaces the names of the folders for kept bytes, whose ends differ from world to world.
+func folderNames(tree *znode.Tree) *strings.Replacer {
+	var pairs []string
+	for _, chroot := range []string{"", elsewhereAt} {
+		for i, name := range folders(tree, chroot) {
+			pairs = append(pairs, name, fmt.Sprint("folder ", i, " of ", chroot))
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -31,6 +31,7 @@ type truth struct {
 
 	submissions int
 	damaged     bool // somebody has removed by hand what no service removes
+	otherKept   kept // what another target keeps
 }
 
 // fate is how often the work of a record may be done in the end.
@@ -62,7 +63,11 @@ func (e *explored) key(path string) string {
 	if err != nil {
 		return ""
 	}
-	r, err := legacy.Decode(znode.Name(path), data, legacy.Options{})
+	return keyOf(znode.Name(path), data)
+}
+
+func keyOf(name string, data []byte) string {
+	r, err := legacy.Decode(name, data, legacy.Options{})
 	if err != nil {
 		return ""
 	}
@@ -84,17 +89,20 @@ type seenJob struct {
 }
 
 // jobs are all jobs and requests that have a record.
-func (e *explored) jobs() map[string]seenJob {
-	tree, all := e.tree(), map[string]seenJob{}
+func (e *explored) jobs() map[string]seenJob { return jobsBelow(e.tree(), "") }
+
+// jobsBelow are those of the target with a chroot.
+func jobsBelow(tree *znode.Tree, chroot string) map[string]seenJob {
+	all := map[string]seenJob{}
 	for parent, hold := range map[string]newqueue.QueueHold{"/jobs": newqueue.HoldIngest, "/access/small": newqueue.HoldAccessSmall,
 		"/access/large": newqueue.HoldAccessLarge} {
-		for _, name := range tree.Children(parent) {
+		for _, name := range tree.Children(chroot + parent) {
 			var provenance struct{ Path string }
-			job := znode.Join(parent, name)
+			job := znode.Join(chroot+parent, name)
 			if json.Unmarshal(tree.Get(job).Data, &provenance) != nil || provenance.Path == "" {
 				continue
 			}
-			j := seenJob{path: provenance.Path, hold: hold, held: tree.Get(newqueue.QueueHoldPath(hold)) != nil}
+			j := seenJob{path: provenance.Path, hold: hold, held: tree.Get(chroot+newqueue.QueueHoldPath(hold)) != nil}
 			field := func(name, field string) (text string) {
 				if n := tree.Get(job + "/" + name); n != nil {
 					if o, err := newqueue.ParseObject(n.Data); err == nil {
@@ -125,6 +133,7 @@ func (e *explored) oneQueue() {
 			e.failf("a record can run in both queues", "%s is %s, and %s is %s", j.path, s, job, j.state)
 		}
 	}
+	e.oneTarget()
 }
 
 // words are what the operator adds to a command, because mrtq asked for it.
@@ -159,7 +168,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 			}
 		}
 		e.lookForRenamed(opt.PlanOptions)
-		src, err := e.legacyQueue(ctx, o.from)
+		src, err := e.legacyQueue(ctx, o.from, e.night.kinds...)
 		if out.error = err; err == nil {
 			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
 		}
@@ -199,7 +208,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 // lookForRenamed deletes the records of which a plan says that they may be migrated ones under another name, and that are. If the
 // migrated one is still there, it was requeued: its job is withdrawn, and the new record has the work.
 func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
-	src, err := e.legacyQueue(e.ctx, e.source)
+	src, err := e.legacyQueue(e.ctx, e.source, e.night.kinds...)
 	if err != nil {
 		return // migrate says why
 	}
@@ -368,11 +377,7 @@ func (e *explored) learn(what string, out outcome) {
 			e.legacyDry()
 			e.words.vanished = migrate.AnswerNew
 		}
-		for _, root := range migrate.DefaultQueues().Roots() {
-			if there, _, _ := e.conn.Exists(root); !there {
-				e.createQueue(root)
-			}
-		}
+		e.makeQueues()
 		for _, j := range e.jobs() {
 			if e.key(j.path) == "" {
 				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.QuestionVanished})
@@ -416,7 +421,7 @@ func (e *explored) elsewhere(record, key string) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(e.records(), func(path string) bool { return e.key(path) == key })
+	return e.otherHas(key) || slices.ContainsFunc(e.records(), func(path string) bool { return e.key(path) == key })
 }
 
 // most is how many steps an operator takes at most who does what mrtq says.
@@ -510,6 +515,7 @@ func (e *explored) end(r *recording) {
 			break
 		}
 		before := e.tree()
+		e.otherEnds()
 		e.legacyDry()
 		e.finishTurn()
 		must(e.world.Run())
@@ -574,6 +580,7 @@ func (e *explored) count() {
 			e.failf("done twice", "%s: %d times, %+v", key, n, executions[key])
 		}
 	}
+	e.onlyOwnFolders()
 	if data, _, err := e.conn.Get("/foreign"); err != nil || string(data) != "of somebody else" {
 		e.failf("something foreign is gone", "%v", err)
 	}

@@ -32,41 +32,58 @@ type night struct {
 	before  func(*explored)
 	command string
 	back    bool // the legacy queue again, and not the new one
+	// kinds are what the operator migrates, and others what another target's operator does; none means all.
+	kinds, others []migrate.QueueKind
 }
 
 // nights are all commands that write.
 var nights = []night{
-	{"migrate", func(*explored) {}, "migrate", false},
-	{"release while a legacy worker is at work", func(e *explored) { e.must("migrate") }, "release", false},
-	{"release", func(e *explored) { e.finishLegacy(); e.must("migrate") }, "release", false},
-	{"release --only ingest", func(e *explored) { e.finishLegacy(); e.must("migrate") }, "release ingest", false},
-	{"hold", func(e *explored) { e.finishLegacy(); e.must("migrate", "release") }, "hold", false},
-	{"migrate late records", func(e *explored) {
+	{name: "migrate", before: func(*explored) {}, command: "migrate"},
+	{name: "release while a legacy worker is at work", before: func(e *explored) { e.must("migrate") }, command: "release"},
+	{name: "release", before: func(e *explored) { e.finishLegacy(); e.must("migrate") }, command: "release"},
+	{name: "release --only ingest", before: func(e *explored) { e.finishLegacy(); e.must("migrate") }, command: "release ingest"},
+	{name: "hold", before: func(e *explored) { e.finishLegacy(); e.must("migrate", "release") }, command: "hold"},
+	{name: "migrate late records", before: func(e *explored) {
 		e.finishLegacy()
 		e.must("migrate", "release")
 		e.steps(1)
 		e.deposited("10", "bid-1", legacy.Pending)
 		e.deposited("11", "bid-4", legacy.Pending)
-	}, "migrate", false},
-	{"rollback", func(e *explored) { e.must("migrate") }, "rollback", true},
-	{"rollback after the release", func(e *explored) {
+	}, command: "migrate"},
+	{name: "rollback", before: func(e *explored) { e.must("migrate") }, command: "rollback", back: true},
+	{name: "rollback after the release", before: func(e *explored) {
 		e.finishLegacy()
 		e.must("migrate", "release")
 		e.steps(2)
-	}, "rollback", true},
-	{"complete", func(e *explored) {
+	}, command: "rollback", back: true},
+	{name: "complete", before: func(e *explored) {
 		e.finishLegacy()
 		e.must("migrate", "release")
 		e.steps(2)
-	}, "complete", false},
-	{"migrate, after a kill", func(e *explored) { e.killed("migrate", 4) }, "migrate", false},
-	{"release, after a kill", func(e *explored) { e.finishLegacy(); e.must("migrate"); e.killed("release", 8) }, "release", false},
-	{"rollback, after a kill", func(e *explored) {
+	}, command: "complete"},
+	{name: "migrate, after a kill", before: func(e *explored) { e.killed("migrate", 4) }, command: "migrate"},
+	{name: "release, after a kill", before: func(e *explored) { e.finishLegacy(); e.must("migrate"); e.killed("release", 8) }, command: "release"},
+	{name: "rollback, after a kill", before: func(e *explored) {
 		e.finishLegacy()
 		e.must("migrate", "release")
 		e.steps(2)
 		e.killed("rollback", 4)
-	}, "rollback", true},
+	}, command: "rollback", back: true},
+	// Another target was migrated from the same legacy queue, by mistake. Nobody works there.
+	{name: "release beside a mistyped target", before: func(e *explored) { e.finishLegacy(); e.other("migrate"); e.must("migrate") }, command: "release"},
+	{name: "rollback beside a mistyped target", before: func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate")
+		e.other("migrate")
+		e.must("release ingest")
+		e.other("release") // the access requests
+	}, command: "rollback", back: true},
+	{name: "complete beside a target of other queue nodes", before: func(e *explored) {
+		e.finishLegacy()
+		e.other("migrate")
+		e.must("migrate", "release")
+		e.other("release")
+	}, command: "complete", kinds: []migrate.QueueKind{migrate.Ingest, migrate.Inventory}, others: []migrate.QueueKind{migrate.AccessSmall, migrate.AccessLarge}},
 }
 
 // moment is everything at one moment, so that a world can begin there.
@@ -259,7 +276,7 @@ func (o *operator) sends(op minizk.Op) bool {
 	return o.ids[op.Session] && op.Code != jute.OpPing && op.Code != jute.OpCloseSession
 }
 
-var explorePart = flag.Int("explore", 16, "explore one of this many combinations")
+var explorePart = flag.Int("explore", 20, "explore one of this many combinations")
 
 // TestExplorer lets every other actor act in every gap of every command that writes. Then an operator does what
 // mrtq says, and everybody works until nothing is left.

@@ -8,6 +8,7 @@
 //	    explorer_acts_test.go       the acts
 //	    explorer_footprint_test.go  which gaps an act can tell apart
 //	    explorer_oracle_test.go     the operator who does what mrtq says, and how often work was done
+//	    explorer_targets_test.go    another target of the same legacy queue, and what each keeps
 //	life_test.go      random lives: many acts and commands, one after the other and in the middle of each other
 //	ensemble_test.go  one migration on an ensemble whose servers fail
 package life_test
@@ -68,7 +69,7 @@ func newSite(ctx context.Context, d newqueue.Dialect, tree *znode.Tree, opt daem
 		must(s.zk.Load(tree))
 	}
 	s.conn = value(s.connect())
-	s.source = s.open(s.zk.Dial)
+	s.source = s.open("", s.zk.Dial)
 	opt.Dialect = d
 	if opt.New.Connect == nil {
 		opt.New.Connect = func() (daemons.Session, error) { return s.connect() }
@@ -109,9 +110,9 @@ func (s *site) create(path string, data []byte, flags int32) string {
 	return value(s.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll)))
 }
 
-// open opens a session of mrtq's own client.
-func (s *site) open(dial func(context.Context) (net.Conn, error)) *migrate.Writer {
-	w := value(zkconn.OpenWriter(s.ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}}, Dial: dial, GiveUpAfter: time.Second}))
+// open opens a session of mrtq's own client, below a chroot.
+func (s *site) open(chroot string, dial func(context.Context) (net.Conn, error)) *migrate.Writer {
+	w := value(zkconn.OpenWriter(s.ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}, Chroot: chroot}, Dial: dial, GiveUpAfter: time.Second}))
 	s.later(w.Close)
 	return w
 }
@@ -136,7 +137,7 @@ func (s *site) operator() *operator {
 		}
 		return s.zk.Dial(ctx)
 	}
-	o.w, o.from = s.open(dial), s.open(dial)
+	o.w, o.from = s.open("", dial), s.open("", dial)
 	for _, session := range s.zk.Sessions() {
 		if !before[session.ID] {
 			o.ids[session.ID] = true
@@ -152,9 +153,15 @@ func (o *operator) close() {
 
 func (o *operator) dead() bool { return o.kill != nil && o.kill.fired() > 0 }
 
-// legacyQueue is the legacy queue as the operator's process sees it now.
-func (s *site) legacyQueue(ctx context.Context, from *migrate.Writer) (*migrate.Source, error) {
-	return migrate.OpenSource(ctx, &from.Reader, migrate.DefaultQueues(), legacy.Options{})
+// legacyQueue is the legacy queue as the operator's process sees it now, or those kinds of it.
+func (s *site) legacyQueue(ctx context.Context, from *migrate.Writer, kinds ...migrate.QueueKind) (*migrate.Source, error) {
+	queues := migrate.DefaultQueues()
+	for _, kind := range migrate.QueueKinds {
+		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
+			delete(queues.Nodes, kind)
+		}
+	}
+	return migrate.OpenSource(ctx, &from.Reader, queues, legacy.Options{})
 }
 
 // endSessions ends the sessions of an operator, whose process was stopped for longer than they last.
