@@ -12,10 +12,11 @@ type request struct {
 	c       *conn
 	xid     int32
 
-	body    []byte // the reply's record, appended by run
-	last    bool   // the connection ends after this request
-	noReply bool   // send no reply
-	zxid    int64  // for the reply's header, if not the server's
+	body    []byte    // the reply's record, appended by run
+	last    bool      // the connection ends after this request
+	noReply bool      // send no reply
+	zxid    int64     // for the reply's header, if not the server's
+	refused jute.Code // why a multi was refused; the reply's header does not say it
 }
 
 // operations says how to do each kind of request that a client can send. The caller holds Server.mu.

@@ -1,6 +1,7 @@
 package minizk
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -20,7 +21,7 @@ type Entry struct {
 	Op      jute.OpCode // createSession if a session was opened, resumed or refused; closeSession if it was closed or expired; deleteContainer if the server removed a container or TTL node
 	Path    string      // for a multi, a summary; for a session, "opened", "expired" and the like
 	Note    string      // what a fault did; "" without one
-	Err     jute.Code   // jute.OK if it succeeded
+	Err     jute.Code   // jute.OK if it succeeded; for a multi that was refused, the first operation's that has one
 	Zxid    int64       // the server's zxid afterwards
 }
 
@@ -60,7 +61,7 @@ func (l *opLog) add(e Entry) {
 }
 
 func (r *request) entry(note string, code jute.Code) Entry {
-	return Entry{At: r.c.s.clock.now(), Session: r.c.session.id, Op: r.Op, Path: clip(r.subject()), Note: note, Err: code, Zxid: r.c.s.zxid}
+	return Entry{At: r.c.s.clock.now(), Session: r.c.session.id, Op: r.Op, Path: clip(r.subject()), Note: note, Err: cmp.Or(code, r.refused), Zxid: r.c.s.zxid}
 }
 
 // summaryOps is how many operations of a multi the log names.

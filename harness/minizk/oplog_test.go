@@ -52,13 +52,17 @@ func TestLog(t *testing.T) {
 	}
 	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCheck("/a", 0), opSet("/a", "", -1)}})
 	log := s.Log()
-	if len(log) != 5 || log[4].Path != "check /a, setData /a" {
+	if len(log) != 5 || log[4].Path != "check /a, setData /a" || log[4].Err != jute.OK {
 		t.Errorf("log %v", log)
+	}
+	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opSet("/a", "", -1), opCheck("/a", 7), opSet("/a", "", -1)}})
+	if log := s.Log(); log[5].Err == jute.OK || !strings.HasSuffix(log[5].String(), ": "+log[5].Err.String()) {
+		t.Errorf("a multi that was refused: %v", log[5])
 	}
 	for range 2500 {
 		do(t, a, opRead(jute.OpExists, "/"+strings.Repeat("x", 1000)))
 	}
-	if log := s.Log(); len(log) != 1000 || log[999].N != 2505 || log[999].Path != "/"+strings.Repeat("x", 299)+"…" {
+	if log := s.Log(); len(log) != 1000 || log[999].N != 2506 || log[999].Path != "/"+strings.Repeat("x", 299)+"…" {
 		t.Errorf("after many requests the log has %d entries, the last is %v", len(log), log[len(log)-1])
 	}
 }

@@ -2,6 +2,7 @@ package minizk
 
 import (
 	"bytes"
+	"cmp"
 
 	"mrtq/internal/jute"
 )
@@ -42,6 +43,7 @@ func (s *Server) multi(r *request) error {
 		return err
 	}
 	for i := range results {
+		r.refused = cmp.Or(r.refused, results[i].Err)
 		r.body = jute.AppendMultiResult(r.body, &results[i])
 	}
 	r.body = jute.AppendMultiEnd(r.body)
