@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"testing"
 	"time"
 
@@ -77,6 +78,43 @@ func TestRestoreThatIsAlwaysCut(t *testing.T) {
 	res, err := restore.Restore(t.Context(), largeTree(t), w, restore.Options{Below: "/", Progress: func(int, int) {}})
 	if !errors.Is(err, zkconn.ErrUnknownOutcome) || res.Created != 0 {
 		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// TestAnotherClientMeanwhile: a transaction is lost, and another client creates its znodes before the connection is back. With the same data
+// they stay, as at any other time. Other data is not taken for the dump's.
+func TestAnotherClientMeanwhile(t *testing.T) {
+	for data, want := range map[string]error{"dump": nil, "other": restore.ErrOtherData} {
+		s, err := minizk.Start(minizk.Options{RealTime: true, Private: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		open := func(dial func(context.Context) (net.Conn, error)) *zkconn.Writer {
+			w, err := zkconn.OpenWriter(t.Context(), zkconn.Config{Address: zkconn.Address{Servers: []string{"memory:0"}}, Dial: dial})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(w.Close)
+			return w
+		}
+		other, dials := open(s.Dial), 0
+		w := open(func(ctx context.Context) (net.Conn, error) {
+			if dials++; dials == 2 {
+				if err := other.Multi(ctx, []znode.Op{znode.Create("/a", []byte(data))}); err != nil {
+					t.Error(err)
+				}
+			}
+			return s.Dial(ctx)
+		})
+		tree := znode.NewTree()
+		if err := tree.Put(znode.Node{Path: "/a", Data: []byte("dump")}); err != nil {
+			t.Fatal(err)
+		}
+		lost := s.Inject(minizk.Fault{On: minizk.OnOp(minizk.OpMulti), Nth: 1, Do: minizk.CutBefore()})
+		if _, err = restore.Restore(t.Context(), tree, w, restore.Options{Below: "/", Progress: func(int, int) {}}); !errors.Is(err, want) || lost.Fired() != 1 {
+			t.Errorf("%s: %v", data, err)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ type Counter struct {
 }
 
 // ErrOtherData says that a target has a znode of the dump, with other data or another ACL. Nothing
-// was written.
+// was written, unless another client created it meanwhile.
 var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
 // maxAttempts is how often in a row a write may lose its answer before the restore gives up.
@@ -89,7 +89,8 @@ func Restore(ctx context.Context, tree *znode.Tree, dst *zkconn.Writer, opt Opti
 	return r.res, r.setParentACLs(ctx)
 }
 
-// commit creates znodes together. If the answer is lost, it looks whether they are there.
+// commit creates znodes together. If the answer is lost, it looks whether they are there, with the same data: that is
+// enough, whoever created them.
 func (r *operation) commit(ctx context.Context, ops []znode.Op) (err error) {
 	var paths []string
 	for _, op := range ops {
@@ -102,9 +103,19 @@ func (r *operation) commit(ctx context.Context, ops []znode.Op) (err error) {
 		if err := r.w.Sync(ctx); err != nil {
 			return err
 		}
-		if nodes, err := r.w.GetAll(ctx, paths); err != nil || len(nodes) == len(paths) {
+		nodes, err := r.w.GetAll(ctx, paths)
+		if err != nil {
 			return err
 		}
+		if len(nodes) < len(ops) {
+			continue
+		}
+		for i, n := range nodes {
+			if !znode.SameData(n.Data, ops[i].Data) {
+				return fmt.Errorf("%w: %s, which another client created meanwhile", ErrOtherData, n.Path)
+			}
+		}
+		return nil
 	}
 	return fmt.Errorf("%d times in a row: %w", maxAttempts, err)
 }
