@@ -248,10 +248,10 @@ func (t *Turn) cleanDocumented() {
 	t.must(err)
 	t.before("clean", "the batches")
 	batches, err := q.CleanupBatches(ctx)
-	t.must(err)
 	for _, bid := range batches {
 		t.removed(bid)
 	}
+	t.must(err)
 	for _, queue := range newqueue.AccessQueues {
 		t.before("clean", newqueue.AccessQueuePath(queue))
 		_, err := q.CleanupRequests(ctx, queue)

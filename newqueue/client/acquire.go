@@ -46,9 +46,14 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 		switch {
 		case err == nil:
 			e.lock = lock{path: e.path + "/lock", session: e.q.conn.SessionID()}
-			// The session may be a newer one than when the request was made, or the answer was lost and another
-			// worker has locked it.
-			err = together(ctx, func(ctx context.Context) error { return e.q.owns(ctx, e.lock) }, e.loadAll)
+			// The session may be a newer one than when the request was made.
+			err = together(ctx, func(ctx context.Context) error {
+				stat, err := e.q.owns(ctx, e.lock)
+				if err == nil {
+					e.lock.czxid = stat.Czxid
+				}
+				return err
+			}, e.loadAll)
 			e.version = acquired
 			if errors.Is(err, ErrNotLocked) {
 				return errSkip
@@ -100,7 +105,7 @@ func (e *Item) tryAcquire(ctx context.Context, state, absent string) (int32, err
 		ops = []znode.Op{znode.Create(absent, empty), znode.Delete(absent, -1)}
 	}
 	ops = append(ops, znode.Create(at, empty), znode.Set(e.path+"/status", data, status.version))
-	err = e.q.commit(ctx, write{ops: append(ops, more...), lock: at, happened: e.q.written(e.path+"/status", status.version, data)})
+	err = e.q.commit(ctx, write{ops: append(ops, more...), lock: at, happened: e.q.locked(at)})
 	if err != nil && !isRace(err) {
 		err = &opError{"lock", e.path, err}
 	}

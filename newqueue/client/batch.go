@@ -58,7 +58,7 @@ func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (bid str
 	if err != nil {
 		return "", err
 	}
-	return q.withID(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(bid string) error {
+	return q.withID(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(bid string, next int32) error {
 		path := newqueue.BatchPath(bid)
 		ops := []znode.Op{
 			znode.Create(path, empty),
@@ -68,7 +68,7 @@ func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (bid str
 		if s.BatchID != "" {
 			ops = append(ops, znode.Create(newqueue.BatchUUIDPath(s.BatchID), []byte(bid)))
 		}
-		err := q.commit(ctx, write{ops: ops, happened: q.created(path+"/submission", submission)})
+		err := q.commit(ctx, write{ops: ops, happened: q.created(path, next, ops[1])})
 		if s.BatchID != "" && refusedAt(err, newqueue.BatchUUIDPath(s.BatchID)) {
 			return named(err)
 		}

@@ -51,7 +51,7 @@ func (b *Batch) remove(ctx context.Context, t states.Transition) ([]znode.Op, er
 // submission can't be read.
 func (b *Batch) uuidPath(ctx context.Context) (string, error) {
 	err := b.load(ctx, b.properties()[1:])
-	if err != nil && !b.q.there(ctx, b.path) {
+	if err != nil && b.q.gone(ctx, b.path) {
 		return "", err
 	}
 	if err != nil || b.Submission.BatchID == "" {

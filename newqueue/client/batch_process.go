@@ -34,7 +34,7 @@ func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, er
 		return nil, err
 	}
 	if len(parts) == 0 { // one transaction is enough
-		err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string) error {
+		err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string, _ int32) error {
 			made = ids
 			ops, err := b.decideJobs(ids, jobs, now)
 			if err != nil {
@@ -42,7 +42,10 @@ func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, er
 			}
 			return b.start(ctx, slices.Concat(ops.nodes, ops.entries))
 		})
-		return made, err
+		if err != nil {
+			return nil, err
+		}
+		return made, nil
 	}
 	for _, part := range parts {
 		ids, err := b.writeAhead(ctx, part, now)
@@ -52,10 +55,13 @@ func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, er
 		made = append(made, ids...)
 	}
 	ops, err := b.decideJobs(made, jobs, now)
+	if err == nil {
+		err = b.start(ctx, ops.entries)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return made, b.start(ctx, ops.entries)
+	return made, nil
 }
 
 // parts splits jobs that don't fit into one transaction with the batch's transition,
@@ -129,13 +135,13 @@ func (b *Batch) startedBefore() bool {
 
 // fill creates the jobs of a batch that has none yet, and releases its lock.
 func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
-	if err := b.q.owns(ctx, b.lock); err != nil {
+	if _, err := b.q.owns(ctx, b.lock); err != nil {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
 	err := b.q.commit(ctx, write{
-		ops:      append(append(b.lockOps(states.Worker), znode.Create(folder, empty)), jobs...),
-		happened: b.q.created(folder, empty),
+		ops:     append(append(b.lockOps(states.Worker), znode.Create(folder, empty)), jobs...),
+		session: b.lock.session, happened: b.q.released(b.lock),
 	})
 	if err == nil {
 		b.lock = lock{}
@@ -146,14 +152,15 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 // writeAhead writes the nodes of some jobs under the batch's lock, and returns
 // the jobs' ids.
 func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (made []string, err error) {
-	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string) error {
+	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string, _ int32) error {
 		made = ids
+		held, err := b.q.owns(ctx, b.lock)
+		if err != nil {
+			return err
+		}
 		ops, err := b.decideJobs(ids, jobs, now)
 		if err == nil {
-			err = b.q.owns(ctx, b.lock)
-		}
-		if err == nil {
-			err = b.q.commit(ctx, write{ops: append(b.lockChecks(), ops.nodes...), happened: b.q.created(ops.nodes[1].Path, ops.nodes[1].Data)})
+			err = b.q.commit(ctx, b.keepsLock(held, ops.nodes))
 		}
 		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
 			_, err = b.refused(true, err, attempts)

@@ -41,11 +41,16 @@ func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
 	return tidy(ctx, []workQueue[*Batch]{q.batchLine(newqueue.BatchPending), q.batchLine(newqueue.BatchHeld)}, func(b *Batch) (bool, error) {
 		err := b.loadStatus(ctx)
 		var left []string
+		var next int32
 		if err == nil && (b.Status.State == newqueue.BatchPending || b.Status.State == newqueue.BatchHeld) {
 			left, err = b.leftStates(ctx)
 		}
 		if err == nil && left != nil {
-			err = q.commit(ctx, write{ops: append(b.lockOps(states.Automatic), deleteAll(left)...), happened: q.removed(newqueue.BatchStatesPath(b.ID))})
+			next, _, err = q.sequence(ctx, b.path)
+		}
+		if err == nil && left != nil {
+			ops := append(b.lockOps(states.Automatic), deleteAll(left)...)
+			err = q.commit(ctx, write{ops: ops, happened: q.created(ops[0].Path, next, ops[0])})
 		}
 		if isRace(err) { // a worker holds it, or it has moved
 			return false, nil

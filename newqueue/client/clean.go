@@ -45,7 +45,7 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 		switch {
 		case errors.Is(err, ErrLocked), errors.As(err, new(*StateError)):
 			return false, nil
-		case errors.Is(err, ErrNotFound) && !q.there(ctx, m.base().path):
+		case errors.Is(err, ErrNotFound) && q.gone(ctx, m.base().path):
 			return false, nil
 		}
 		return err == nil, err

@@ -23,13 +23,16 @@ const MaxTransaction = 1_000_000
 type write struct {
 	ops []znode.Op
 	// lock, unless it is "", is the path that one of ops creates as an ephemeral node.
-	lock     string
+	lock string
+	// session, unless it is 0, has the lock that allows this write. It is not sent in another one.
+	session  int64
 	happened evidence
 }
 
 // commit sends one transaction, which also creates the folders that are missing.
 // The error is a *[znode.MultiError] if the server refused an operation. It wraps
-// [ErrUnknownOutcome] if the outcome is not known. After any other error nothing was written.
+// [ErrUnknownOutcome] if the outcome is not known. After any other error nothing was written. That is also
+// true of [ErrNotLocked], which says that the session that had the lock is over.
 func (q *Queue) commit(ctx context.Context, w write) error {
 	var folders []znode.Op // parents first
 	for {
@@ -79,6 +82,9 @@ func (q *Queue) send(ctx context.Context, w write, ops []znode.Op) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if w.session != 0 && q.conn.SessionID() != w.session {
+			return ErrNotLocked
+		}
 		results, err := q.conn.Multi(requests...)
 		for i, r := range results {
 			// The first error is that of the operation that failed. Those after it
@@ -110,13 +116,13 @@ func (q *Queue) afterLostAnswer(ctx context.Context, w write, lost error) (bool,
 	_, err := read(ctx, "/", func() (string, error) { return q.conn.Sync(cmp.Or(q.root, "/")) })
 	happened := false
 	if err == nil {
-		happened, err = w.happened(ctx)
+		happened, err = w.happened.look(ctx)
 	}
 	if err != nil && !errors.Is(err, ErrUnknownOutcome) {
 		lost = err
 	}
 	if err != nil {
-		return false, fmt.Errorf("%w (%w)", ErrUnknownOutcome, lost)
+		return false, fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, w.happened.path, lost)
 	}
 	return happened, nil
 }
@@ -152,45 +158,98 @@ func (q *Queue) fits(ops []znode.Op) error {
 		len(ops), size, MaxTransaction, largest.Path, len(largest.Data))
 }
 
-// evidence finds out whether a write happened, after its answer was lost. It may
-// return [ErrUnknownOutcome].
-type evidence func(context.Context) (bool, error)
+// evidence finds out whether a write happened, after its answer was lost. Another client may have done
+// the same meanwhile, or undone it. So equal content and absence say nothing about who did what, and evidence is only
+// what no other client can have left. Whoever holds a lock can have more of it than others.
+type evidence struct {
+	path string // where a caller can look if it is [ErrUnknownOutcome]
+	look func(context.Context) (happened bool, err error)
+}
 
-// removed is evidence of a write that removed a node.
-func (q *Queue) removed(path string) evidence {
-	return func(ctx context.Context) (bool, error) {
+// there is evidence of a write that creates a folder. It does not matter who created it.
+func (q *Queue) there(path string) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
 		_, ok, err := q.stat(ctx, path)
-		return !ok, err
-	}
+		return ok, err
+	}}
 }
 
-// created is evidence of a write that created a node, which never changes. (The answer is wrong if another
-// client created one with the same name and content, or removed it meanwhile.)
-func (q *Queue) created(path string, data []byte) evidence {
-	return func(ctx context.Context) (bool, error) {
-		n, ok, err := q.maybe(ctx, path)
-		return ok && bytes.Equal(n.data, data), err
-	}
+// created is evidence of a write that creates content, and the parent's next child at path. before is the parent's
+// counter before the write. It can only prove that it did not happen: the parent has had no new child since, or
+// another client has used the name. (No name is used twice.)
+func (q *Queue) created(path string, before int32, content znode.Op) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
+		next, _, err := q.sequence(ctx, znode.Parent(path))
+		if err != nil || next == before {
+			return false, err
+		}
+		n, ok, err := q.maybe(ctx, content.Path)
+		if err == nil && (!ok || bytes.Equal(n.data, content.Data)) {
+			err = ErrUnknownOutcome
+		}
+		return false, err
+	}}
 }
 
-// written is evidence of a transaction that wrote data to a node.
-// An acquisition writes the status again, unchanged. So a status with a newer
-// version and the same bytes is still the one that was written: no two statuses
-// have the same time to the nanosecond. In dialect mrt-zk two can, because its
-// times have only seconds.
-func (q *Queue) written(path string, version int32, data []byte) evidence {
-	return func(ctx context.Context) (bool, error) {
+// removed is evidence of a write that removes a node whose name is never used again.
+func (q *Queue) removed(path string) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
+		_, ok, err := q.stat(ctx, path)
+		if err == nil && !ok {
+			err = ErrUnknownOutcome
+		}
+		return false, err
+	}}
+}
+
+// written is evidence of a write of data to a node that had a version. If it needs a lock, only
+// the lock's holder writes or removes the node as long as its session lives.
+func (q *Queue) written(path string, version int32, data []byte, by lock) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
 		n, ok, err := q.maybe(ctx, path)
 		switch {
 		case err != nil:
 			return false, err
-		case ok && n.version == version:
-			return false, nil
-		case ok && n.version == version+1:
-			return bytes.Equal(n.data, data), nil // if not the same, another client wrote it
-		case ok && q.dialect != newqueue.MrtZK && bytes.Equal(n.data, data):
-			return true, nil
+		case ok && n.version == version, ok && n.version == version+1 && !bytes.Equal(n.data, data):
+			return false, nil // its version is missing, or is another client's
+		case (!ok || n.version > version) && by.session != 0 && by.session == q.conn.SessionID():
+			return true, nil // and others went on, or removed what was done
 		}
-		return false, ErrUnknownOutcome // it was written again since, or removed
-	}
+		return false, ErrUnknownOutcome
+	}}
+}
+
+// locked is evidence of a write that creates a lock of this session, while no other goroutine may: see
+// reserve. If it was done in a session that is over, nothing is left of it.
+func (q *Queue) locked(path string) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, path)
+		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
+	}}
+}
+
+// released is evidence of a write that removes a lock. If the lock ends with a session, nobody else
+// removes it as long as the session lives.
+func (q *Queue) released(l lock) evidence {
+	return evidence{l.path, func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, l.path)
+		if err != nil || ok && stat.Czxid == l.czxid {
+			return false, err
+		}
+		if l.session == 0 || l.session != q.conn.SessionID() {
+			return false, ErrUnknownOutcome
+		}
+		return true, nil
+	}}
+}
+
+// underLock is evidence of a write that also writes the lock, which had a version: see lockChecks.
+func (q *Queue) underLock(l lock, version int32) evidence {
+	return evidence{l.path, func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, l.path)
+		if err == nil && (!ok || stat.Czxid != l.czxid) {
+			err = ErrUnknownOutcome // it ended with its session
+		}
+		return err == nil && stat.Version > version, err
+	}}
 }

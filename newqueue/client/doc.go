@@ -40,5 +40,6 @@
 // the server refuses if anything that the decision depends on has changed. So a
 // transition happens completely or not at all. If two callers race, one succeeds
 // and the other gets an error. If a connection breaks before the answer arrives,
-// commit.go reads whether the transition happened before it returns.
+// commit.go looks for what only this transition can have left, or for what proves that it did not
+// happen. If it finds neither, the error is [ErrUnknownOutcome].
 package client

@@ -38,7 +38,8 @@ var (
 	ErrConflict = errors.New("another client changed it first")
 
 	// ErrUnknownOutcome says that the connection was lost during a write, and
-	// that the tree does not show whether the write happened.
+	// that nothing proves whether the write happened: another client may have done the same, or undone it. The
+	// message names the znode to look at. It is no error of a worker whose session lives, unless the server can't be reached.
 	ErrUnknownOutcome = errors.New("the connection was lost; it is not known whether the write happened")
 )
 

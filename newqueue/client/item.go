@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
@@ -126,15 +128,17 @@ func (e *Item) loadAll(ctx context.Context) error {
 // loadStatus reads only the item's status.
 func (e *Item) loadStatus(ctx context.Context) error { return e.load(ctx, e.of.properties()[:1]) }
 
-func (q *Queue) there(ctx context.Context, path string) bool {
+// gone reports whether a node certainly does not exist.
+func (q *Queue) gone(ctx context.Context, path string) bool {
 	_, ok, err := q.stat(ctx, path)
-	return ok || err != nil
+	return err == nil && !ok
 }
 
-// lock is an ephemeral lock that this session acquired.
+// lock is a lock as it was seen. czxid tells it from another one at the same path.
 type lock struct {
 	path    string
-	session int64
+	session int64 // 0 if it does not end with one
+	czxid   int64
 }
 
 // Path returns the znode of the batch, job or request.
@@ -171,11 +175,11 @@ func (e *Item) MoveTo(ctx context.Context, to, message string) error {
 // acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
 // After any other error the caller still holds the lock, and may try again.
 func (e *Item) Unlock(ctx context.Context) error {
-	err := e.q.owns(ctx, e.lock)
+	_, err := e.q.owns(ctx, e.lock)
 	if err == nil { // as in acquire, the version proves that no other worker holds the lock
 		err = e.q.commit(ctx, write{
-			ops:      []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, -1)},
-			happened: e.q.removed(e.lock.path),
+			ops:     []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, -1)},
+			session: e.lock.session, happened: e.q.released(e.lock),
 		})
 	}
 	if isRace(err) {
@@ -190,14 +194,14 @@ func (e *Item) Unlock(ctx context.Context) error {
 	return nil
 }
 
-// owns returns [ErrNotLocked] unless this session still holds the lock.
-func (q *Queue) owns(ctx context.Context, l lock) error {
+// owns returns the lock's Stat, or [ErrNotLocked] unless this session still holds it.
+func (q *Queue) owns(ctx context.Context, l lock) (*zk.Stat, error) {
 	if l.session == 0 || q.conn.SessionID() != l.session {
-		return ErrNotLocked // it ended with the session, or will
+		return nil, ErrNotLocked // it ended with the session, or will
 	}
 	stat, ok, err := q.stat(ctx, l.path)
 	if err == nil && (!ok || stat.EphemeralOwner != l.session) {
 		err = ErrNotLocked
 	}
-	return err
+	return stat, err
 }

@@ -137,17 +137,13 @@ func (j *Job) Save(ctx context.Context) error {
 }
 
 func (j *Job) save(ctx context.Context) error {
-	if err := j.q.owns(ctx, j.lock); err != nil {
+	held, err := j.q.owns(ctx, j.lock)
+	if err != nil {
 		return err
 	}
 	ops, err := j.changes(ctx)
 	if err != nil || len(ops) == 0 {
 		return err
 	}
-	first := ops[0]
-	happened := j.q.created(first.Path, first.Data)
-	if first.Kind == znode.OpSet {
-		happened = j.q.written(first.Path, first.Version, first.Data)
-	}
-	return j.q.commit(ctx, write{ops: append(j.lockChecks(), ops...), happened: happened})
+	return j.q.commit(ctx, j.keepsLock(held, ops))
 }

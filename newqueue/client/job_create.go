@@ -86,7 +86,7 @@ func (q *Queue) creation(e states.Entity) states.Transition {
 func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid string, err error) {
 	b := q.newBatch(bid)
 	defer wrap("create a job in", b.path, &err)
-	return q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string) error {
+	return q.withID(ctx, newqueue.JobsPath, newqueue.JobPrefix, func(jid string, next int32) error {
 		if err := b.loadAll(ctx); err != nil {
 			return err
 		}
@@ -99,16 +99,16 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid strin
 		}
 		return q.commit(ctx, write{
 			ops:      slices.Concat([]znode.Op{znode.Check(b.path+"/status", b.version)}, ops.nodes, ops.entries),
-			happened: q.created(ops.nodes[1].Path, ops.nodes[1].Data),
+			happened: q.created(newqueue.JobPath(jid), next, ops.nodes[1]),
 		})
 	})
 }
 
 // withID is withIDs for one.
-func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id string) error) (id string, err error) {
-	err = q.withIDs(ctx, parent, prefix, 1, func(ids []string) error {
+func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id string, next int32) error) (id string, err error) {
+	err = q.withIDs(ctx, parent, prefix, 1, func(ids []string, next int32) error {
 		id = ids[0]
-		return try(id)
+		return try(id, next)
 	})
 	if err != nil {
 		return "", err
@@ -121,26 +121,23 @@ func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id s
 // counter that every create advances. So withIDs takes the ids from the parent's
 // Stat, and try can create the whole entity in one transaction, under its final
 // name. ZooKeeper's own numbers continue after them (docs/migration.md, "One job,
-// one transaction").
-func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string) error) error {
-	var next int32
+// one transaction"). next is that counter.
+func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try func(ids []string, next int32) error) error {
+	var from int32
 	for races := 1; ; {
-		stat, ok, err := q.stat(ctx, parent)
+		next, left, err := q.sequence(ctx, parent)
 		if err != nil {
 			return err
 		}
-		if ok {
-			seq, left := znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}.NextSequence()
-			if left < int64(n) {
-				return &NodeError{parent, fmt.Errorf("its sequence numbers are running out: %d are left", left)}
-			}
-			next = max(next, seq)
+		if left < int64(n) {
+			return &NodeError{parent, fmt.Errorf("its sequence numbers are running out: %d are left", left)}
 		}
+		from = max(from, next)
 		ids := make([]string, n)
 		for i := range ids {
-			ids[i] = newqueue.SequenceID(prefix, next+int32(i))
+			ids[i] = newqueue.SequenceID(prefix, from+int32(i))
 		}
-		err = try(ids)
+		err = try(ids, next)
 		var r *znode.MultiError
 		if errors.As(err, &r) && errors.Is(err, zk.ErrNodeExists) && znode.Parent(r.Op.Path) == parent {
 			// Another client used that id first. The loop needs no bound because
@@ -148,7 +145,7 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 			// has advanced the counter. If the counter is wrong because the tree
 			// was put together by hand, skip the id.
 			if taken, ok := newqueue.ParseSequenceID(prefix, znode.Name(r.Op.Path)); ok {
-				next = max(next, taken+1)
+				from = max(from, taken+1)
 			}
 			continue
 		}
@@ -157,4 +154,15 @@ func (q *Queue) withIDs(ctx context.Context, parent, prefix string, n int, try f
 		}
 		races++
 	}
+}
+
+// sequence returns the number that ZooKeeper gives a znode's next sequential child, and how many are left. A missing znode
+// counts from 0.
+func (q *Queue) sequence(ctx context.Context, parent string) (next int32, left int64, err error) {
+	stat, ok, err := q.stat(ctx, parent)
+	if err != nil || !ok {
+		stat = &zk.Stat{}
+	}
+	next, left = znode.Stat{Cversion: stat.Cversion, NumChildren: stat.NumChildren}.NextSequence()
+	return next, left, err
 }

@@ -24,20 +24,19 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 		return ErrLocked
 	}
 	defer q.reserved.Delete(path)
-	w := write{ops: []znode.Op{znode.Create(path, empty)}, happened: func(ctx context.Context) (bool, error) {
-		stat, ok, err := q.stat(ctx, path)
-		if ok && !l.Ephemeral(q.dialect) {
-			return false, ErrUnknownOutcome // the znode does not show who created it
-		}
-		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
-	}}
+	// Another goroutine of this session may hold it. After a lost answer, that would look as if this call had taken it.
+	if _, taken, err := q.stat(ctx, path); err != nil || taken {
+		return cmp.Or(err, ErrLocked)
+	}
+	w := write{ops: []znode.Op{znode.Create(path, empty)}}
 	if l.Ephemeral(q.dialect) {
-		// Another goroutine of this session may hold it. After a lost answer,
-		// that would look as if this call had taken it.
-		if _, taken, err := q.stat(ctx, path); err != nil || taken {
-			return cmp.Or(err, ErrLocked)
+		w.lock, w.happened = path, q.locked(path)
+	} else {
+		next, _, err := q.sequence(ctx, znode.Parent(path))
+		if err != nil {
+			return err
 		}
-		w.lock = path
+		w.happened = q.created(path, next, w.ops[0])
 	}
 	err = q.commit(ctx, w)
 	if errors.Is(err, zk.ErrNodeExists) {
@@ -62,8 +61,8 @@ func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 		return ErrNotLocked
 	}
 	err = q.commit(ctx, write{
-		ops:      []znode.Op{znode.Delete(path, stat.Version)},
-		happened: q.removed(path),
+		ops:     []znode.Op{znode.Delete(path, stat.Version)},
+		session: stat.EphemeralOwner, happened: q.released(lock{path, stat.EphemeralOwner, stat.Czxid}),
 	})
 	if isRace(err) {
 		return ErrNotLocked

@@ -56,10 +56,12 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	if err != nil {
 		return err
 	}
+	var by lock
 	if a.worker {
-		if err := e.q.owns(ctx, e.lock); err != nil {
+		if _, err := e.q.owns(ctx, e.lock); err != nil {
 			return err
 		}
+		by = e.lock
 	}
 	p, err := e.of.decide(ctx, t, a)
 	if err != nil {
@@ -73,11 +75,11 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 			return err
 		}
 		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
-		happened = e.q.written(e.path+"/status", e.version, data)
+		happened = e.q.written(e.path+"/status", e.version, data, by)
 	} else {
 		happened = e.q.removed(p.ops[len(p.ops)-1].Path)
 	}
-	if err := e.q.commit(ctx, write{ops: append(ops, p.ops...), happened: happened}); err != nil {
+	if err := e.q.commit(ctx, write{ops: append(ops, p.ops...), session: by.session, happened: happened}); err != nil {
 		return err
 	}
 	if a.worker {
@@ -207,9 +209,11 @@ func (e *Item) lockOps(who states.Actor) []znode.Op {
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1), status}
 }
 
-// lockChecks are checks that the worker still holds the lock that it acquired.
-func (e *Item) lockChecks() []znode.Op {
-	return []znode.Op{znode.Check(e.lock.path, -1), znode.Check(e.path+"/status", e.version)}
+// keepsLock is a write by a worker who keeps the lock, which had a Stat before. It also writes the lock, so that the
+// lock's version shows whether it was done.
+func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
+	ops = append([]znode.Op{znode.Set(e.lock.path, empty, l.Version), znode.Check(e.path+"/status", e.version)}, ops...)
+	return write{ops: ops, session: e.lock.session, happened: e.q.underLock(e.lock, l.Version)}
 }
 
 // remove are the operations that delete the item and everything below it but its lock.

@@ -61,6 +61,7 @@ func (l workQueue[T]) next(ctx context.Context) (found T, err error) {
 // and then moves the batch to reporting (B5). If many callers wait for the same
 // batch, exactly one gets true for fired, no matter how many jobs finish at the
 // same moment (S10). The other callers get false once the batch has moved or was removed.
+// After [ErrUnknownOutcome] it may be that the caller moved it, and nobody gets true.
 //
 // A watch tells it at once that a job leaves. It notices if the batch was emptied
 // before the call or while the connection was lost. It also waits for a batch

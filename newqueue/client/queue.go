@@ -163,7 +163,7 @@ func (q *Queue) Init(ctx context.Context) error {
 func (q *Queue) create(ctx context.Context, path string) error {
 	_, ok, err := q.stat(ctx, path)
 	if err == nil && !ok {
-		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: q.created(path, empty)})
+		err = q.commit(ctx, write{ops: []znode.Op{znode.Create(path, empty)}, happened: q.there(path)})
 	}
 	if err != nil && !errors.Is(err, zk.ErrNodeExists) { // another client created it first
 		return &opError{"create", path, err}
@@ -262,7 +262,7 @@ func unanswered(err error) bool {
 var answers = []error{
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals,
 	zk.ErrNodeExists, zk.ErrNotEmpty, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrNothing,
-	zk.ErrBadArguments, zk.ErrInvalidPath, zk.ErrShortBuffer, zk.ErrClosing,
+	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
 // node is the data of a znode and its version.

@@ -58,14 +58,14 @@ func (q *Queue) CreateRequest(ctx context.Context, queue newqueue.AccessQueue, t
 	if err != nil {
 		return "", err
 	}
-	return q.withID(ctx, newqueue.AccessQueuePath(queue), newqueue.AccessPrefix, func(qid string) error {
+	return q.withID(ctx, newqueue.AccessQueuePath(queue), newqueue.AccessPrefix, func(qid string, next int32) error {
 		path := newqueue.AccessRequestPath(queue, qid)
 		ops := []znode.Op{
 			znode.Create(path, empty),
 			znode.Create(path+"/token", data),
 			znode.Create(path+"/status", status),
 		}
-		return q.commit(ctx, write{ops: ops, happened: q.created(path+"/token", data)})
+		return q.commit(ctx, write{ops: ops, happened: q.created(path, next, ops[1])})
 	})
 }
 

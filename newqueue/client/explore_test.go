@@ -1,0 +1,324 @@
+package client_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
+	"mrtq/newqueue"
+	"mrtq/newqueue/client"
+)
+
+// TestExplorer tries every public operation that writes with every fault. Each of its transactions loses the request, or
+// the answer. The session is kept, or expires meanwhile. Before the client has connected again, a rival does nothing, or the
+// same, or undoes it, or goes on from there. All clocks show the same time, so equal operations write equal bytes. The
+// server's log says who did what.
+//
+// The client must not say that it did what it did not do, nor that it wrote nothing although it did. It does nothing
+// twice, and leaves the rival's locks alone. Only an operation without a lock may be in doubt if the session is kept.
+func TestExplorer(t *testing.T) {
+	var running sync.WaitGroup
+	slots := make(chan struct{}, 32)
+	count, mu := map[string]int{}, sync.Mutex{}
+	for _, d := range newqueue.Dialects {
+		f := explored(t, d)
+		for _, o := range operations(f) {
+			if o.only != "" && o.only != d {
+				continue
+			}
+			k := explore(f, o, fault{})
+			if k.writes == 0 || k.err != nil {
+				t.Fatalf("%s/%s without a fault: %d transactions, %v", d, o.name, k.writes, k.err)
+			}
+			for nth := 1; nth <= k.writes; nth++ {
+				for i := range 16 {
+					c := fault{nth: nth, after: i&1 > 0, expires: i&2 > 0, rival: []string{"nobody", "same", "undo", "on"}[i>>2]}
+					if c.rival == "undo" && o.undo == nil || c.rival == "on" && o.on == nil {
+						continue
+					}
+					slots <- struct{}{}
+					running.Go(func() {
+						defer func() { <-slots }()
+						r := explore(f, o, c)
+						name := fmt.Sprintf("%s/%s/%d of %d, %v", d, o.name, nth, k.writes, c)
+						for _, wrong := range o.judge(c, r, k.writes) {
+							t.Errorf("%s: %s (%d transactions, %v)", name, wrong, r.writes, r.err)
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						count["all"]++
+						count[outcome(r.err)]++
+						if r.rivals {
+							count["rival"]++
+						}
+					})
+				}
+			}
+		}
+	}
+	running.Wait()
+	page := value(os.ReadFile("../../docs/promises.md"))(t)
+	if says := fmt.Sprintf("%d combinations", count["all"]); !strings.Contains(string(page), says) {
+		t.Errorf("docs/promises.md does not say: %s", says)
+	}
+	if count["done"]*5 < count["all"]*2 || count["rival"]*2 < count["all"] {
+		t.Errorf("%v proves little", count)
+	}
+}
+
+// TestExplorerIsComplete: the explorer has every method, but for those that only read, and those that acquire as another one does.
+func TestExplorerIsComplete(t *testing.T) {
+	var names []string
+	for _, d := range newqueue.Dialects {
+		for _, o := range operations(&fixture{d: d}) {
+			name, _, _ := strings.Cut(o.name, " ")
+			_, method, found := strings.Cut(name, ".")
+			if !found {
+				method = name
+			}
+			names = append(names, method)
+		}
+	}
+	names = append(names, "Batch", "Dialect", "IsLocked", "Job", "Locked", "Path", "Report", "AcquireJobs", "NextBatch", "NextJob", "NextRequest")
+	for _, v := range []any{&client.Queue{}, &client.Batch{}, &client.Job{}, &client.Request{}} {
+		for m := range reflect.TypeOf(v).Methods() {
+			if !slices.Contains(names, m.Name) {
+				t.Errorf("%T.%s is missing", v, m.Name)
+			}
+		}
+	}
+}
+
+// fault is what goes wrong with a transaction, and what a rival does meanwhile.
+type fault struct {
+	nth     int  // 0 is none
+	after   bool // the answer is lost, not the request
+	expires bool
+	rival   string
+}
+
+func (c fault) String() string {
+	lost, session := "request lost", "session kept"
+	if c.after {
+		lost = "answer lost"
+	}
+	if c.expires {
+		session = "session expired"
+	}
+	return lost + ", " + session + ", " + c.rival
+}
+
+// operation is one public operation.
+type operation struct {
+	name string
+	only newqueue.Dialect
+	// ready returns the operation, once what it needs is acquired. It returns the ids of what it creates.
+	ready    func(*party) (func() ([]string, error), error)
+	undo, on func(*party)
+	locks    bool // it creates an ephemeral lock
+	worker   bool // it needs one
+	again    bool // it succeeds without a write if it is already done
+}
+
+var errNothing = errors.New("the client says that it did nothing")
+
+// result is what happened.
+type result struct {
+	ids    []string
+	err    error
+	writes int  // the client's transactions that were done
+	rivals bool // the rival did some, too
+	wrong  []string
+}
+
+func outcome(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, client.ErrUnknownOutcome):
+		return "unknown"
+	}
+	return "not done"
+}
+
+// judge compares what the client says with what it did. all is how many transactions the whole operation has.
+func (o operation) judge(c fault, r result, all int) []string {
+	says := outcome(r.err)
+	most := all
+	if o.locks && c.expires {
+		most++ // what was done in the old session is over
+	}
+	for what, is := range map[string]bool{
+		"done twice":                              r.writes > most,
+		"says done":                               says == "done" && r.writes < all && !o.again,
+		"says not done":                           says == "not done" && r.writes >= all && !o.locks,
+		"does not know, and has held its lock":    says == "unknown" && (o.worker && !c.expires || o.locks),
+		"gives up, although nobody is in its way": says != "done" && c.rival == "nobody" && (!c.after || o.locks || o.worker) && !(o.worker && c.expires),
+	} {
+		if is {
+			r.wrong = append(r.wrong, what)
+		}
+	}
+	return r.wrong
+}
+
+// party is one of the two clients.
+type party struct {
+	*fixture
+	q      *client.Queue
+	conn   *zk.Conn
+	server *minizk.Server
+	kept   map[string]int64 // the locks that it has, by path: the czxid
+
+	gate  sync.RWMutex  // held while it must not connect again
+	dials chan struct{} // has an element if it wants to
+}
+
+func (f *fixture) join(server *minizk.Server) (*party, error) {
+	p := &party{fixture: f, server: server, kept: map[string]int64{}, dials: make(chan struct{}, 10)}
+	dial := zk.WithDialer(func(string, string, time.Duration) (net.Conn, error) {
+		p.dials <- struct{}{}
+		p.gate.RLock()
+		defer p.gate.RUnlock()
+		return server.Dial(ctx)
+	})
+	conn, events, err := zk.Connect([]string{"a:1"}, 30*time.Second, zk.WithLogger(silent{}), dial, zk.WithHostProvider(sameHost{}), zk.WithMaxBufferSize(1<<16))
+	if err != nil {
+		return nil, err
+	}
+	for e := range events {
+		if e.State == zk.StateHasSession {
+			break
+		}
+	}
+	<-p.dials
+	p.conn, p.q = conn, client.Open(conn, f.d, clock(), client.WithRecheck(20*time.Millisecond))
+	return p, nil
+}
+
+// sameHost is an address that is not looked up, and that the client tries again without a pause.
+type sameHost struct{}
+
+func (sameHost) Init([]string) error  { return nil }
+func (sameHost) Len() int             { return 1 }
+func (sameHost) Next() (string, bool) { return "a:1", false }
+func (sameHost) Connected()           {}
+
+// explore lets a client do an operation with a fault.
+func explore(f *fixture, o operation, c fault) (r result) {
+	fail := func(err error) result { return result{wrong: []string{fmt.Sprint("the test: ", err)}, err: err} }
+	server, err := minizk.Start(minizk.Options{Private: true, Tree: f.tree.Clone()})
+	if err != nil {
+		return fail(err)
+	}
+	defer server.Close()
+	a, err := f.join(server)
+	if err != nil {
+		return fail(err)
+	}
+	defer a.conn.Close()
+	rival, err := f.join(server)
+	if err != nil {
+		return fail(err)
+	}
+	defer rival.conn.Close()
+	do, err := o.ready(a)
+	if err != nil {
+		return fail(err)
+	}
+	sessions := map[int64]bool{a.conn.SessionID(): true}
+	began := server.Log()
+	mark := began[len(began)-1].N
+	done := make(chan struct{})
+	run := func() { defer close(done); r.ids, r.err = do() }
+	if c.nth == 0 {
+		run()
+	} else {
+		session, action := a.conn.SessionID(), minizk.CutBefore()
+		if c.after {
+			action = minizk.CutAfter()
+		}
+		lost := server.Inject(minizk.Fault{On: func(op minizk.Op) bool { return op.Session == session && op.Code == jute.OpMulti }, Nth: c.nth, Do: action})
+		a.gate.Lock()
+		go run()
+		select {
+		case <-a.dials:
+		case <-done:
+			a.gate.Unlock()
+			return fail(errors.New("it ended without a fault"))
+		}
+		if c.expires {
+			server.ExpireSession(session)
+		}
+		rival.act(o, c)
+		a.gate.Unlock()
+		<-done
+		if lost.Fired() != 1 {
+			return fail(fmt.Errorf("%d faults", lost.Fired()))
+		}
+	}
+	sessions[a.conn.SessionID()] = true
+	zxids := map[int64]bool{}
+	for _, e := range server.Log() {
+		switch {
+		case e.N <= mark || e.Op != jute.OpMulti || e.Err != jute.OK:
+		case sessions[e.Session]:
+			r.writes++
+			zxids[e.Zxid] = true
+		default:
+			r.rivals = true
+		}
+	}
+	after := server.Snapshot()
+	for _, id := range r.ids {
+		n := after.Get(f.parent(id) + "/" + id)
+		if n == nil && c.rival == "nobody" || n != nil && !zxids[n.Stat.Czxid] {
+			r.wrong = append(r.wrong, id+" is not its own")
+		}
+	}
+	for who, p := range map[string]*party{"its own": a, "the rival's": rival} {
+		for path, czxid := range p.kept {
+			if n := after.Get(path); n == nil || n.Stat.Czxid != czxid {
+				r.wrong = append(r.wrong, fmt.Sprintf("%s lock %s is gone", who, path))
+			}
+		}
+	}
+	return r
+}
+
+// act is what the rival does. If the client's request was lost, it first does the same, so that there is something to
+// undo, or to go on from. An error is not one of the test's: the client may have been first, or may hold the lock.
+func (p *party) act(o operation, c fault) {
+	if c.rival == "nobody" {
+		return
+	}
+	if c.rival == "same" || !c.after {
+		if do, err := o.ready(p); err == nil {
+			_, _ = do()
+		}
+	}
+	switch c.rival {
+	case "undo":
+		o.undo(p)
+	case "on":
+		o.on(p)
+	}
+}
+
+// has notes a lock that the party keeps.
+func (p *party) has(path string) {
+	if _, stat, err := p.conn.Exists(path); err == nil {
+		p.kept[path] = stat.Czxid
+	}
+}
