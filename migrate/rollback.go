@@ -226,7 +226,11 @@ func (r *rollbackOp) result() *RollbackResult {
 
 // caseReader reads the run's records and jobs, and decides about them.
 func (r *rollbackOp) caseReader() *handover.CaseReader {
-	return &handover.CaseReader{Target: r.target, Src: r.src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+	src := r.src
+	if src != nil {
+		src = src.WithACLs()
+	}
+	return &handover.CaseReader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
 		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
 			return handover.DecideRollback(f, a, r.opt.Force)
 		}}
@@ -302,7 +306,11 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
 		undo.Gone++
 	default:
 		why := actedOn(c)
-		if why == "" {
+		switch {
+		case why != "":
+		case c.HandedOver && c.Entry.Kept && !c.Kept:
+			why = fmt.Sprintf("%s: %s", handover.KeptProblem(c.KeptNode.Path != ""), c.Run.KeptPath(c.Entry.Job))
+		default:
 			why = "its record is not there any more"
 		}
 		item := itemOf(c, why)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -133,6 +134,11 @@ var deeds = []deed{
 		}
 	}},
 	{name: "somebody deletes kept bytes", do: (*explored).removeKept},
+	{name: "somebody changes kept bytes", do: func(e *explored) {
+		if paths := slices.Sorted(maps.Keys(keptBelow(e.tree(), ""))); len(paths) > 0 {
+			value(e.conn.Set(paths[0], []byte("nothing"), -1))
+		}
+	}},
 	// Workers and services of the new queue.
 	{name: "a worker acquires a job", do: func(e *explored) { e.acquire() }},
 	{name: "a worker acquires a job, and its session ends", do: func(e *explored) {

@@ -2,6 +2,8 @@ package handover
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -24,7 +26,8 @@ type Case struct {
 	RecordRead source.Fetched
 	// JobRead is the job as it was read. It has no znodes if the record alone decides.
 	JobRead target.Job
-	// KeptNode has the record's bytes, if they were read; its Path is "" otherwise.
+	// KeptNode is what is kept of the record, if it was read; its Path is "" if it was not, or if nothing is there. Only if
+	// Kept is set it has the record's bytes.
 	KeptNode znode.Node
 }
 
@@ -150,9 +153,29 @@ func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
 		if len(nodes) > 0 && nodes[0].Path == paths[i] {
 			c.KeptNode, nodes = nodes[0], nodes[1:]
 		}
-		c.Kept = c.KeptNode.Path != "" && c.KeptNode.Unreadable == ""
+		if c.KeptNode.Unreadable != "" {
+			return UnreadableKept(c.Entry.Record, c.KeptNode.Path, c.KeptNode.Unreadable)
+		}
+		want := c.Entry.Hash // a backup doesn't know of it
+		if c.HandedOver {
+			want = c.Entry.KeptHash
+		}
+		c.Kept = c.KeptNode.Path != "" && ledger.HashOf(sha256.Sum256(c.KeptNode.Data)) == want
 	}
 	return nil
+}
+
+// UnreadableKept says that the kept bytes of a record could not be read, so that nobody knows whether they are the record's.
+func UnreadableKept(record, kept, why string) error {
+	return fmt.Errorf("the kept bytes of %s can't be read: %s: %s; give credentials that can read them", record, kept, why)
+}
+
+// KeptProblem says why a record that was handed over can't be given back: there says whether anything is at its kept path.
+func KeptProblem(there bool) string {
+	if there {
+		return "its kept bytes are not those that were handed over"
+	}
+	return "its kept bytes are missing"
 }
 
 // readJobs reads the jobs that must be known to decide.

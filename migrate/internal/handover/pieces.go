@@ -1,6 +1,8 @@
 package handover
 
 import (
+	"crypto/sha256"
+
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
@@ -17,17 +19,22 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 	var ops []znode.Op
 	switch c.Action {
 	case HandOver:
-		line.Kind, line.Kept = ledger.HandedOver, true
+		line.Kind, line.Kept, line.Hash = ledger.HandedOver, true, ledger.HashOf(c.RecordRead.SHA256())
 		ops = append(ops, znode.Delete(record, c.RecordRead.Stat.Version))
-		if kept.Path == "" {
+		switch {
+		case kept.Path == "":
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: c.Run.KeptPath(e.Job), Data: c.RecordRead.Data, ACL: c.RecordRead.ACL})
+		case c.Kept: // it was handed over before, and is there again
+			line.Hash = ledger.HashOf(sha256.Sum256(kept.Data))
+		default: // somebody has changed what was kept
+			ops = append(ops, znode.Set(kept.Path, c.RecordRead.Data, kept.Stat.Version))
 		}
 		ops = znode.Outside(ops...)
 		if c.Job != Gone {
 			ops = append(ops, znode.Check(e.Job, -1)) // it is there, so the work is not lost
 		}
 	case Mark:
-		line.Kind, line.Kept = ledger.HandedOver, kept.Path != ""
+		line.Kind, line.Kept, line.Hash = ledger.HandedOver, c.Kept && kept.Path != "", e.Hash
 		if c.Job != Gone {
 			ops = append(ops, znode.Check(e.Job, -1))
 		}
@@ -38,7 +45,7 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 		if znode.Within(e.Job, newqueue.AccessPath) {
 			p.Removed = ledger.Counts{Access: 1}
 		}
-		if kept.Path != "" {
+		if c.Kept && kept.Path != "" {
 			ops = append(ops, znode.Outside(znode.Delete(kept.Path, kept.Stat.Version))...)
 		}
 		switch {

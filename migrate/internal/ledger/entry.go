@@ -33,7 +33,7 @@ type Line struct {
 	Record string // path of the legacy record
 	Job    string // path of its job or request
 	Batch  string // bid; "" for an access request
-	Hash   Hash   // of the record
+	Hash   Hash   // of the record; of the bytes that are kept, if it was handed over
 	Czxid  int64  // of the record, in hexadecimal digits
 	UUID   string // the batch's name below /batch-uuids
 	Jobs   int    // how many jobs the batch should get from its run

@@ -34,8 +34,10 @@ type Migrated struct {
 	Run    int32 // index in [Ledger.Runs]
 	older  int32 // index of the record's entry before this one, -1 if there is none
 	// HandedOver says that the job alone has the work: the record is not in the legacy queue any
-	// more. Kept says that its bytes are at [Run.KeptPath].
+	// more. Kept says that its bytes are at [Run.KeptPath], and KeptHash which: if it had changed, and somebody decided that
+	// the job has its work, they are not those that were migrated.
 	HandedOver, Kept bool
+	KeptHash         Hash
 }
 
 // Batch is a batch that a run created.
@@ -99,7 +101,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		if e == nil {
 			return fmt.Errorf("record %s was handed over to %s, and no entry created that from it", line.Record, line.Job)
 		}
-		e.HandedOver, e.Kept = true, line.Kept
+		e.HandedOver, e.Kept, e.KeptHash = true, line.Kept, line.Hash
 	case BatchRemoved:
 		b := l.batches[line.Batch]
 		if b == nil {

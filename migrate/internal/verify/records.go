@@ -93,6 +93,9 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 				return err
 			}
 			if f.There && isUnreadable(f.Record) {
+				if e := entries[at[0]]; e.HandedOver {
+					return handover.UnreadableKept(e.Record, v.t.Ledger.Runs[e.Run].KeptPath(e.Job), f.Err.Msg)
+				}
 				return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
 			}
 			records[at[0]], at = f, at[1:]
@@ -115,10 +118,11 @@ func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == ru
 // migrated is the item of a record that is in the ledger.
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
-	same := f.There && f.Err == nil && ledger.HashOf(f.Legacy.SHA256) == entry.Hash
+	is := ledger.HashOf(f.SHA256())
+	same := f.There && f.Err == nil && is == entry.Hash
 	switch {
-	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != ledger.RolledBack && !same:
-		v.notice(it, "its kept bytes are not there any more, so it can't be given back")
+	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != ledger.RolledBack && (!f.There || is != entry.KeptHash):
+		v.notice(it, fmt.Sprintf("%s, so it can't be given back: %s", handover.KeptProblem(f.There), it.run.KeptPath(entry.Job)))
 		return it
 	case entry.HandedOver && v.completed(entry):
 		v.verdict.NotCompared++
