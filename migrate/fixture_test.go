@@ -415,12 +415,14 @@ func (s *site) kill(n int, done bool) {
 }
 
 // before calls f before each of the migrator's transactions, which waits for it.
-func (s *site) before(f func(n int)) {
+func (s *site) before(f func(n int)) { s.beforeEach(s.transactions(s.session), f) }
+
+// beforeEach calls f before each of one session's operations that on selects. The operation waits for it.
+func (s *site) beforeEach(on func(minizk.Op) bool, f func(n int)) {
 	arrived, gate := make(chan struct{}, 1), make(chan struct{})
-	transaction := s.transactions(s.session)
 	s.server.Inject(minizk.Fault{
 		On: func(op minizk.Op) bool {
-			if transaction(op) {
+			if on(op) {
 				arrived <- struct{}{} // never blocks: later transactions wait for this one
 				return true
 			}

@@ -7,7 +7,6 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
@@ -26,7 +25,7 @@ type HoldResult struct {
 }
 
 // Hold holds queues or collections. A hold that is there already gets one more owner. The
-// error wraps [ErrNoQueue] if there is no new queue, or comes from the server.
+// error wraps [ErrNoQueue] if there is no new queue, or [ErrContended], or comes from the server.
 func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error) {
 	there, err := dst.GetAll(ctx, []string{newqueue.JobsPath, newqueue.LocksPath, newqueue.QueueLocksPath, newqueue.CollectionLocksPath})
 	if err != nil {
@@ -38,11 +37,6 @@ func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error
 	owner := ledger.Owner{By: opt.By, At: now(), Why: opt.Why}
 	held := &HoldResult{Held: []string{}}
 	for _, path := range holdPaths(opt) {
-		for _, parent := range []string{newqueue.LocksPath, znode.Parent(path)} {
-			if err := apply.Ensure(ctx, dst, parent, nil); err != nil {
-				return held, cancelled(err)
-			}
-		}
 		if err := addOwner(ctx, dst, path, owner); err != nil {
 			return held, cancelled(err)
 		}
@@ -66,25 +60,39 @@ func holdPaths(opt HoldOptions) (paths []string) {
 	return paths
 }
 
-// addOwner adds an owner to a hold, or creates the hold. If another client changes it at the same time, or the
-// answer is lost, it looks again.
+// maxHoldTries is how often in a row other clients may change a hold before an owner is added.
+const maxHoldTries = 100
+
+// addOwner adds an owner to a hold, or creates the hold and the folders above it. If another client changes one of them at the same
+// time, or the answer is lost, it looks again. The error wraps [ErrContended] if others keep changing them.
 func addOwner(ctx context.Context, w *Writer, path string, owner ledger.Owner) error {
-	for {
+	for try := 1; ; try++ {
+		var ops []znode.Op
+		for _, folder := range []string{newqueue.LocksPath, znode.Parent(path)} {
+			if _, there, err := w.Exists(ctx, folder); err != nil {
+				return err
+			} else if !there {
+				ops = append(ops, znode.Create(folder, []byte{}))
+			}
+		}
 		n, err := w.Get(ctx, path)
-		op := znode.Create(path, ledger.EncodeOwners(ledger.Owners{owner}))
 		switch owners := ledger.ParseOwners(n.Data); {
 		case errors.Is(err, znode.ErrNoNode):
+			ops = append(ops, znode.Create(path, ledger.EncodeOwners(ledger.Owners{owner})))
 		case err != nil:
 			return err
 		case owners.Has(owner.By):
 			return nil
 		default:
-			op = znode.Set(path, ledger.EncodeOwners(owners.With(owner)), n.Stat.Version)
+			ops = []znode.Op{znode.Set(path, ledger.EncodeOwners(owners.With(owner)), n.Stat.Version)}
 		}
-		err = w.Multi(ctx, []znode.Op{op})
+		err = w.Multi(ctx, ops)
 		changed := errors.Is(err, znode.ErrNodeExists) || errors.Is(err, znode.ErrBadVersion) || errors.Is(err, znode.ErrNoNode)
-		if err == nil || !changed && !errors.Is(err, zkconn.ErrUnknownOutcome) || ctx.Err() != nil {
+		switch {
+		case err == nil || !changed && !errors.Is(err, zkconn.ErrUnknownOutcome) || ctx.Err() != nil:
 			return err
+		case changed && try == maxHoldTries:
+			return fmt.Errorf("%w: %w", ErrContended, err)
 		}
 	}
 }

@@ -1,12 +1,17 @@
 package migrate_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/go-zookeeper/zk"
+
+	"mrtq/harness/minizk"
 	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -166,6 +171,39 @@ func TestHold(t *testing.T) {
 	}
 	if held, err := s.queue().IsLocked(t.Context(), newqueue.CollectionLock("demo content")); err != nil || !held {
 		t.Errorf("a worker sees no hold on the collection: %v", err)
+	}
+}
+
+// A rival removes the folder of the holds, before each transaction of the hold. It may also make it again, for ever.
+func TestHoldWithoutFolder(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		again bool
+		want  string
+	}{
+		{"removed", false, "<nil>"},
+		{"removed and made again", true, "other clients keep writing to the target: create /locks/queue: the znode exists"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			s := serve(t, queueTree(t, nil), newqueue.Design)
+			s.must(s.queue().Init(t.Context()))
+			const folder = "/locks/queue"
+			s.ensure("/locks", folder)
+			s.beforeEach(func(op minizk.Op) bool { return op.Session == s.session && op.Write }, func(int) {
+				if err := s.door().Delete(folder, -1); errors.Is(err, zk.ErrNoNode) && c.again {
+					s.create(folder, nil)
+				}
+			})
+			_, err := migrate.Hold(ctx, s.w, migrate.HoldOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, By: "ops"})
+			if c.again != errors.Is(err, migrate.ErrContended) || fmt.Sprint(err) != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if held := s.has(folder + "/ingest"); held == c.again {
+				t.Errorf("held: %t", held)
+			}
+		})
 	}
 }
 
