@@ -10,9 +10,11 @@ import (
 type Op struct {
 	Session int64
 	Code    jute.OpCode
-	Path    string   // "" for a multi and a multiRead
-	Paths   []string // for these: the path of each of their operations, in order
-	Write   bool     // whether it could change the tree
+	Path    string // "" for a multi and a multiRead
+	// Codes and Paths are for these: the kind and the path of each of their operations, in order.
+	Codes []jute.OpCode
+	Paths []string
+	Write bool // whether it could change the tree
 }
 
 // Fault says which operation goes wrong, and how. The handshake that opens or resumes a session is
@@ -66,7 +68,15 @@ func Hold(gate <-chan struct{}) Action { return Action{kind: hold, gate: gate} }
 // IsWrite selects the operations that could change the tree.
 func IsWrite(o Op) bool { return o.Write }
 
-// OnOp selects operations of the given kinds.
+// IsCreate selects the operations that could create a node, in each of the ways that clients have, alone or in a multi.
+func IsCreate(o Op) bool {
+	return slices.ContainsFunc(append(o.Codes, o.Code), func(code OpCode) bool {
+		return code == OpCreate || code == OpCreate2 || code == OpCreateContainer || code == OpCreateTTL
+	})
+}
+
+// OnOp selects operations of exactly these kinds. A client has several kinds for some purposes, such as create and create2 (see
+// [IsCreate]), or getChildren and getChildren2. A multi is an operation of its own kind, whatever is in it.
 func OnOp(codes ...jute.OpCode) func(Op) bool {
 	return func(o Op) bool { return slices.Contains(codes, o.Code) }
 }
@@ -148,7 +158,7 @@ func (l faultList) match(r *request) Action {
 func (r *request) operation() Op {
 	op := Op{Session: r.c.session.id, Code: r.Op, Path: r.Path, Write: r.Op.Changes() && r.Op != jute.OpCloseSession}
 	for i := range r.Ops {
-		op.Paths = append(op.Paths, r.Ops[i].Path)
+		op.Codes, op.Paths = append(op.Codes, r.Ops[i].Op), append(op.Paths, r.Ops[i].Path)
 	}
 	return op
 }

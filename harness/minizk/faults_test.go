@@ -115,11 +115,35 @@ func TestFaultsSeeTheSessionAndThePaths(t *testing.T) {
 	do(t, b, newNode("/b", "", 0))
 	do(t, a, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opCreate("/c", 0), opDelete("/a", -1)}})
 	do(t, a, opRead(jute.OpGetData, "/c"))
+	for i := range seen {
+		seen[i].Session -= a.Session.SessionID
+	}
 	got := fmt.Sprintf("%+v", seen)
-	id := fmt.Sprint(a.Session.SessionID)
-	wanted := "[{Session:" + id + " Code:create Path:/a Paths:[] Write:true} {Session:" + id + " Code:multi Path: Paths:[/c /a] Write:true} {Session:" + id + " Code:getData Path:/c Paths:[] Write:false}]"
+	const wanted = "[{Session:0 Code:create Path:/a Codes:[] Paths:[] Write:true} {Session:0 Code:multi Path: Codes:[create delete] Paths:[/c /a] Write:true} {Session:0 Code:getData Path:/c Codes:[] Paths:[] Write:false}]"
 	if got != wanted {
 		t.Errorf("saw\n%s\nwant\n%s", got, wanted)
+	}
+}
+
+// TestIsCreate: one condition selects each way to create a node.
+func TestIsCreate(t *testing.T) {
+	s := run(t, minizk.Options{})
+	c := raw(t, s)
+	creates := s.Inject(minizk.Fault{On: minizk.IsCreate})
+	want(t, "delete", do(t, c, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opDelete("/a", -1)}}), jute.OK)
+	for n, op := range []jute.OpCode{minizk.OpCreate, minizk.OpCreate2, minizk.OpCreateContainer, minizk.OpCreateTTL} {
+		r := newNode(fmt.Sprint("/", op), "", 0)
+		if r.Op = op; op == minizk.OpCreateContainer {
+			r.Flags = 4
+		} else if op == minizk.OpCreateTTL {
+			r.Flags, r.TTL = 5, 1000
+		}
+		want(t, op.String(), do(t, c, r), jute.OK)
+		r.Path += "-in-a-multi"
+		want(t, op.String(), do(t, c, jute.Request{Op: jute.OpMulti, Ops: []jute.Request{opDelete("/"+op.String(), -1), r}}), jute.OK)
+		if creates.Matched() != 2*n+2 {
+			t.Fatalf("%s: selected %d operations, want %d", op, creates.Matched(), 2*n+2)
+		}
 	}
 }
 
