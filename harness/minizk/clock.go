@@ -23,8 +23,9 @@ func (c *clock) now() time.Time {
 // been silent for longer than their timeout, in the order of their deadlines. It also removes the
 // container and TTL nodes that are due, as often as Options.ContainerInterval says.
 //
-// The session of a connected client expires too, if d leaves the client no time to ping. To keep
-// the session, advance in steps shorter than its timeout. A stopped server's clock moves, but
+// The session of a connected client expires too, because the client pings by another clock. To keep
+// the session, advance in steps no longer than its timeout, and let the client send something between
+// them. A stopped server's clock moves, but
 // nothing expires before Restart. With Options.RealTime Advance panics, because that is a mistake
 // in the test.
 func (s *Server) Advance(d time.Duration) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,14 +93,22 @@ func sameLines(t tb, got, want string) {
 	}
 }
 
-// number matches numbers, which differ between servers and between runs.
-var number = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+([.:][0-9]+)*`)
+// number matches numbers and times, which differ between servers and between runs.
+var number = regexp.MustCompile(`0x[0-9a-f]+|[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9: ]+ UTC [0-9]+|-?[0-9]+([.:][0-9]+)*`)
+
+// sidPattern matches a session of cons.
+var sidPattern = regexp.MustCompile(`sid=(0x[0-9a-f]+),lop`)
 
 // monitored are the lines of mntr that minizk has; a real server has hundreds.
 var monitored = []string{
 	"zk_server_state", "zk_znode_count", "zk_ephemerals_count", "zk_approximate_data_size", "zk_watch_count",
 	"zk_num_alive_connections", "zk_global_sessions", "zk_outstanding_requests", "zk_packets_received", "zk_packets_sent",
 	"zk_min_latency", "zk_avg_latency", "zk_max_latency", "zk_uptime",
+}
+
+func sessionID(hexadecimal string) int64 {
+	id, _ := strconv.ParseInt(hexadecimal, 0, 64) // 0 is no session
+	return id
 }
 
 // word sends a four-letter word and records the answer line by line, without numbers.
@@ -117,13 +126,25 @@ func (w *world) word(word string) {
 	for line := range strings.Lines(string(answer)) {
 		line = strings.TrimSuffix(line, "\n")
 		key, _, _ := strings.Cut(line, "\t")
-		if strings.HasPrefix(line, "Zookeeper version") || word == "mntr" && !slices.Contains(monitored, key) {
-			continue
+		sid := sidPattern.FindStringSubmatch(line)
+		if strings.HasPrefix(line, "Zookeeper version") || word == "mntr" && !slices.Contains(monitored, key) || sid != nil && w.sessions[sessionID(sid[1])] == "" {
+			continue // a session of no client of the scenario
+		}
+		if key, folder, _ := strings.Cut(line, "="); strings.HasPrefix(folder, "/") { // minizk has none
+			line = key + "="
 		}
 		lines = append(lines, fmt.Sprintf("\t%q", number.ReplaceAllString(line, "N")))
 	}
-	if word == "mntr" {
+	switch word {
+	case "mntr", "cons":
 		slices.Sort(lines) // a hash table's order
+	case "dump": // one line for all sessions, and for all times
+		seen := map[string]bool{}
+		lines = slices.DeleteFunc(lines, func(line string) bool {
+			again := seen[line]
+			seen[line] = true
+			return again
+		})
 	}
 	w.lines = append(w.lines, slices.Compact(lines)...) // one line for all clients
 }

@@ -24,6 +24,7 @@ type conn struct {
 	session      *session  // nil before the handshake
 	ids          []jute.ID
 	received     int64
+	last         lastOp
 	event, reply []byte // reused for each packet
 }
 

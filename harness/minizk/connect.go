@@ -44,9 +44,10 @@ func (s *Server) connect(c *conn, req jute.ConnectRequest) (resp *jute.ConnectRe
 	now := s.clock.now()
 	e := Entry{At: now, Op: jute.OpCreateSession, Path: "opened"}
 	var ss *session
+	name := "null" // a resumed session has sent nothing yet
 	if req.SessionID == 0 {
 		s.nextTx()
-		ss = s.sessions.add(timeout)
+		ss, name = s.sessions.add(timeout), "SESS"
 	} else {
 		e.Path = "resumed"
 		ss = s.sessions.byID[req.SessionID]
@@ -64,6 +65,7 @@ func (s *Server) connect(c *conn, req jute.ConnectRequest) (resp *jute.ConnectRe
 	}
 	ss.touch(now)
 	ss.conn, c.session = c, ss
+	c.last = lastOp{name: name, zxid: s.zxid, at: now}
 	e.Session, e.Zxid = ss.id, s.zxid
 	s.log.add(e)
 	return &jute.ConnectResponse{

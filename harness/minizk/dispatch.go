@@ -105,9 +105,14 @@ func (c *conn) handle() bool {
 		s.current = c
 		err = run(s, r)
 		s.current = nil
+		if s.watched != nil {
+			close(s.watched)
+			s.watched = nil
+		}
 	}
 	code := jute.CodeOf(err)
 	s.counts.add(r.Op)
+	c.setLast(code)
 	switch {
 	case action.kind == cutAfter:
 		s.log.add(r.entry("cut after", code))

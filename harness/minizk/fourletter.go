@@ -18,13 +18,18 @@ var words = map[string]func(*Server) string{
 	"ruok": func(*Server) string { return "imok" },
 	"isro": func(*Server) string { return "rw" },
 	"srvr": func(s *Server) string { return versionLine() + s.summaryText() },
-	"stat": func(s *Server) string { return versionLine() + "Clients:\n" + s.clientsText() + "\n" + s.summaryText() },
+	"stat": func(s *Server) string {
+		return versionLine() + "Clients:\n" + s.connectionsText(true) + "\n" + s.summaryText()
+	},
 	"mntr": (*Server).monitorText,
+	"cons": func(s *Server) string { return s.connectionsText(false) + "\n" },
+	"dump": (*Server).dumpText,
+	"conf": (*Server).configurationText,
 	// kazoo sends this to learn the version. The rest of a real server's answer is about its Java.
 	"envi": func(*Server) string { return "Environment:\nzookeeper.version=" + Version + "\n" },
 }
 
-var refusedWords = []string{"conf", "cons", "crst", "dirs", "dump", "gtmk", "hash", "lead", "srst", "stmk", "wchc", "wchp", "wchs"}
+var refusedWords = []string{"crst", "dirs", "gtmk", "hash", "srst", "stmk", "wchc", "wchp", "wchs"}
 
 func isWord(w string) bool { return words[w] != nil || slices.Contains(refusedWords, w) }
 
@@ -58,15 +63,6 @@ func (s *Server) summaryText() string {
 	n := s.received()
 	return fmt.Sprintf("Latency min/avg/max: 0/0.0/0\nReceived: %d\nSent: %d\nConnections: %d\nOutstanding: 0\nZxid: %#x\nMode: standalone\nNode count: %d\n",
 		n, n, len(s.open), s.zxid, s.db.Count())
-}
-
-func (s *Server) clientsText() string {
-	var lines []string
-	for c := range s.open {
-		lines = append(lines, fmt.Sprintf(" /%s[1](queued=0,recved=%d,sent=%d)\n", c.nc.RemoteAddr(), c.received, c.received))
-	}
-	slices.Sort(lines)
-	return strings.Join(lines, "")
 }
 
 func (s *Server) monitorText() string {

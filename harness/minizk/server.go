@@ -44,7 +44,8 @@ type Server struct {
 	counts    Counts
 	log       opLog
 	started   time.Time
-	nextReap  time.Time // when to look next for container and TTL nodes to remove
+	nextReap  time.Time     // when to look next for container and TTL nodes to remove
+	watched   chan struct{} // closed after the next operation; nil if AwaitWatch does not wait
 }
 
 // Start returns a running server. The caller must Close it. The error is that the server cannot

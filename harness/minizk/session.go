@@ -114,8 +114,12 @@ func (s *Server) Sessions() []Session {
 }
 
 // ExpireSession ends a session as if its timeout had passed, and reports whether the session
-// existed. When ExpireSession returns, the session's ephemeral nodes are removed.
+// existed. When ExpireSession returns, the session's ephemeral nodes are removed. The id 0 panics: a client says it until it has a
+// session, so the test must wait for that.
 func (s *Server) ExpireSession(id int64) bool {
+	if id == 0 {
+		panic("minizk: ExpireSession(0): the client has no session yet; wait until it is connected")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ss := s.sessions.byID[id]

@@ -1,6 +1,7 @@
 package minizk_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"slices"
@@ -27,6 +28,59 @@ func TestExpireSession(t *testing.T) {
 	want(t, "but must not outlive the session", do(t, b, opRead(jute.OpExists, "/eph")), jute.NoNode)
 	if _, err := a.ReadPacket(); err == nil {
 		t.Error("still connected")
+	}
+	defer func() {
+		if got, want := recover(), "minizk: ExpireSession(0): the client has no session yet; wait until it is connected"; got != want {
+			t.Errorf("of a client that is not connected yet: %v, want %s", got, want)
+		}
+	}()
+	s.ExpireSession(0)
+}
+
+// TestAdvanceInSteps: a client that sends nothing between the steps loses its session, although each step is shorter than its timeout.
+func TestAdvanceInSteps(t *testing.T) {
+	s := run(t, minizk.Options{})
+	talks, silent := raw(t, s), raw(t, s)
+	for range 3 {
+		s.Advance(sessionTimeout / 2)
+		want(t, "a client that sends something", do(t, talks, jute.Request{Op: jute.OpSync, Path: "/"}), jute.OK)
+	}
+	if got := s.Sessions(); len(got) != 1 || got[0].ID != talks.Session.SessionID {
+		t.Errorf("sessions %+v, want that of %#x, and not that of %#x", got, talks.Session.SessionID, silent.Session.SessionID)
+	}
+}
+
+// TestAwaitWatch: a test waits until a client watches a path, in each of the ways to do that.
+func TestAwaitWatch(t *testing.T) {
+	s := run(t, minizk.Options{})
+	c := raw(t, s)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("long enough"))
+	if err := s.AwaitWatch(ctx, "/a"); err == nil || err.Error() != "minizk: no client watches /a: long enough" {
+		t.Errorf("without a watch: %v", err)
+	}
+	for path, r := range map[string]jute.Request{
+		"/exists": {Op: jute.OpExists, Watch: true}, "/add": {Op: jute.OpAddWatch, Kind: jute.WatchPersistentRecursive}, "/": {Op: jute.OpGetChildren2, Watch: true},
+		"/again": {Op: jute.OpSetWatches, Watches: [][]string{{}, {"/again"}, {}}},
+	} {
+		r.Path = path
+		watched := make(chan error, 1)
+		go func() { watched <- s.AwaitWatch(t.Context(), path) }()
+		do(t, c, jute.Request{Op: jute.OpExists, Path: path})
+		select {
+		case err := <-watched:
+			t.Fatalf("%s: %v before the watch was set", path, err)
+		default:
+		}
+		do(t, c, r)
+		must(t, <-watched)
+		must(t, s.AwaitWatch(t.Context(), path))
+	}
+	watched := make(chan error, 1)
+	go func() { watched <- s.AwaitWatch(t.Context(), "/never") }()
+	must(t, s.Close())
+	if err := <-watched; !errors.Is(err, minizk.ErrClosed) {
+		t.Errorf("of a closed server: %v", err)
 	}
 }
 
