@@ -58,7 +58,7 @@ var advice = []struct {
 		return s.Current() == nil || s.isIn(ledger.RolledBack) && (rest || !s.held(true))
 	}, StepPlan},
 	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
-	{func(s *Status) bool { return s.held(true) || s.due }, StepRelease},
+	{func(s *Status) bool { return s.held(true) || s.Due > 0 }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }
 

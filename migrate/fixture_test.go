@@ -276,6 +276,15 @@ func (s *site) rollbackInterrupted(run string) {
 	}
 }
 
+// releaseInterrupted releases, in transactions as small as they can be, until some records are handed over.
+func (s *site) releaseInterrupted(after int) {
+	s.t.Helper()
+	_, err := migrate.Release(until(s.t, migrate.PhaseHandingOver, after), s.w, migrate.ReleaseOptions{Limits: single})
+	if !errors.Is(err, migrate.ErrInterrupted) {
+		s.t.Fatalf("not interrupted: %v", err)
+	}
+}
+
 func (s *site) verify() *migrate.Verdict {
 	s.t.Helper()
 	return value(migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{}))(s)

@@ -396,6 +396,7 @@ func (r *release) lift(ctx context.Context) (err error) {
 		return err
 	}
 	r.res.Lifted = lifted
+	r.res.Transactions++
 	return stays
 }
 

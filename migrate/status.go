@@ -34,10 +34,11 @@ type Status struct {
 	Legacy []LegacyStatus `json:"legacy"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
+	// Due counts the records of done runs that were not handed over.
+	Due int `json:"due"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step NextStep `json:"step"`
 
-	due            bool // a record of a done run was not handed over
 	current, older *RunStatus
 }
 
@@ -48,6 +49,8 @@ type RunStatus struct {
 	Present    int `json:"present"`     // of these, those whose job is there
 	Removed    int `json:"removed"`     // the others: finished and cleaned up, or deleted
 	HandedOver int `json:"handed_over"` // records that left the legacy queue for their jobs
+	// Releasing says that a release has begun to hand over its records, and has not ended.
+	Releasing bool `json:"releasing"`
 }
 
 // StateCount is how many jobs, requests or batches are in a state.
@@ -83,6 +86,11 @@ func (s *Status) Current() *RunStatus { return s.current }
 
 // Older returns the newest run before the current one that was not rolled back; nil if there is none.
 func (s *Status) Older() *RunStatus { return s.older }
+
+// Releasing reports whether a release has begun to hand over records, and has not ended.
+func (s *Status) Releasing() bool {
+	return slices.ContainsFunc(s.Runs, func(r RunStatus) bool { return r.Releasing })
+}
 
 // Undecided returns the records about which somebody must decide.
 func (s *Status) Undecided() (all []UndecidedRecord) {
@@ -175,14 +183,17 @@ func (r *statusReader) runs() {
 		run.Tracked++
 		if e.HandedOver {
 			run.HandedOver++
-		} else if run.State == ledger.Done {
-			s.due = true
 		}
 		if r.names.Has(e.Job) {
 			run.Present++
 		} else {
 			run.Removed++
 		}
+	}
+	var releasing []int
+	s.Due, releasing = r.t.Unreleased()
+	for _, i := range releasing {
+		s.Runs[i].Releasing = true
 	}
 	if r.t.Damage != nil {
 		s.Damage = r.t.Damage.Error()

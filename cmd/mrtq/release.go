@@ -99,7 +99,7 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 	var left error // why a queue was not lifted
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
 		res, left = migrate.Release(ctx, w.Writer, opt)
-		if res == nil || res.Transactions == 0 && len(res.Lifted) == 0 {
+		if res == nil || res.Transactions == 0 {
 			return cmp.Or(left, errUnchanged)
 		}
 		if errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork) {

@@ -144,6 +144,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	}
 	if v.Run != "" {
 		at.Run, at.Older, at.InUse = &v.Current, v.Older, len(v.Released) > 0
+		at.Releasing = v.Releasing
 		at.Held, at.Kept = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
 	}
 	for _, d := range v.Differences {

@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
 
@@ -285,6 +286,32 @@ func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
 		}
 	}
 	return true
+}
+
+// Unreleased returns how many records of done runs were not handed over, and the indices of the runs whose release has begun
+// and not ended: records of a queue were handed over, and others were not, or the queue is still held.
+func (t *Target) Unreleased() (due int, releasing []int) {
+	type queue struct {
+		run  int32
+		hold newqueue.QueueHold
+	}
+	handedOver, waits := map[queue]bool{}, map[queue]bool{}
+	for e := range t.Ledger.All() {
+		if t.Ledger.Runs[e.Run].State != ledger.Done {
+			continue
+		}
+		of := queue{e.Run, ReleasedTogether(rules.KindOf(e.Job).Hold())[0]}
+		if handedOver[of] = handedOver[of] || e.HandedOver; !e.HandedOver {
+			due++
+			waits[of] = true
+		}
+	}
+	for of, is := range handedOver {
+		if is && (waits[of] || !t.Released(&t.Ledger.Runs[of.run], of.hold)) && !slices.Contains(releasing, int(of.run)) {
+			releasing = append(releasing, int(of.run))
+		}
+	}
+	return due, releasing
 }
 
 // ReleasedTogether returns the queues that are released together with a queue: both access queues, because the large

@@ -106,6 +106,8 @@ type Verdict struct {
 	Unrelated int `json:"unrelated"`
 	// Due counts the records of done runs that were not handed over.
 	Due int `json:"due"`
+	// Releasing says that a release has begun to hand over records, and has not ended.
+	Releasing bool `json:"releasing"`
 	// NotCompared counts handed-over records whose bytes [Complete] removed.
 	NotCompared int `json:"not_compared"`
 	// NotMigrated are the records that are in the legacy queue alone, and that another run would migrate. Legacy are migrated records

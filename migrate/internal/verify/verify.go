@@ -99,6 +99,8 @@ func (v *verifier) aboutRuns() {
 		v.differ(Difference{Kind: Layout, Path: newqueue.JobsPath,
 			Message: fmt.Sprintf("it does not name the newest run, so mrtq would not notice that a run's record was removed; expected %s. Write that into it", newest.ID)})
 	}
+	due, releasing := v.t.Unreleased()
+	v.verdict.Due, v.verdict.Releasing = due, len(releasing) > 0
 	for i := range v.t.Ledger.Runs {
 		run := &v.t.Ledger.Runs[i]
 		path := ledger.RunPath(run.ID)

@@ -44,6 +44,7 @@ type Situation struct {
 	Kept           bool   // jobs that a rollback has kept are there
 	Held           int    // how many queues runs hold
 	Waiting        bool   // records wait for legacy workers
+	Releasing      bool   // a release has begun, so what comes before it was done
 	InUse          bool   // an earlier run was released, so the new services work already
 	Quarantine     string // the file that keeps the bytes of quarantined records; "" if there are none, or it is not known
 }
@@ -177,7 +178,7 @@ func releaseAfter(first ...string) func(Adviser, Situation) Next {
 // beforeRelease is what the runbook has before a first release, after what else comes first. status does not know
 // whether somebody has verified.
 func (a Adviser) beforeRelease(s Situation, first ...string) (next Next) {
-	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && a.Name != "release" {
+	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && !s.Releasing && a.Name != "release" {
 		target := []string{s.Target}
 		if a.Name == "status" {
 			first, next.With = append(first, "verify"), append(next.With, a.verify(s))

@@ -164,6 +164,8 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 		return "unfinished"
 	case r.State != migrate.RunDone:
 		return stateWord(r.State)
+	case r.Releasing:
+		return "release unfinished"
 	case len(released) == 0:
 		return "migrated"
 	case len(released) < len(newqueue.QueueHolds):
@@ -179,12 +181,12 @@ func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string
 // damaged.
 var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
 
-// StatusVerdict says where a migration stands, in a word and in a clause. It is bad if a run is not finished, if somebody must decide about a
+// StatusVerdict says where a migration stands, in a word and in a clause. It is bad if a run or a release is not finished, if somebody must decide about a
 // record, if the migration's own records are damaged, or if there is no new queue.
 func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, text string) {
 	word, text = stateText(s, target)
 	switch {
-	case slices.Contains(unsound, s.Step):
+	case slices.Contains(unsound, s.Step), s.Releasing():
 		return screen.Bad, word, text
 	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned) > 0:
 		return screen.Attention, word, text
@@ -209,14 +211,17 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	case migrate.StepNoQueue, migrate.StepLegacyQueue:
 		return "not found", with(NoQueue(target, s.NoQueue))
 	case migrate.StepFinish:
-		return "unfinished", fmt.Sprintf("%s is not finished, and no migration is running: %d of %s", run.ID, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
+		return "unfinished", unfinishedText(&run.Run, ", and no migration is running")
 	case migrate.StepFinishRollback:
-		return "unfinished", fmt.Sprintf("the rollback of %s is not finished, and none is running", run.ID)
+		return "unfinished", unfinishedText(&run.Run, ", and none is running")
 	}
 	if run == nil {
 		return "not started", with("no run is recorded here")
 	}
 	word, text = stateShown(s, *run), "the newest run is "+run.ID
+	if s.Releasing() {
+		word, text = "unfinished", releasingText(s.Due)+"; "+text
+	}
 	if run.State == migrate.RunRolledBack && run.Present > 0 {
 		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
 	}
@@ -238,6 +243,22 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 		text += ". The target was restored from a backup: jobs that were finished after the backup was made would run again"
 	}
 	return word, text
+}
+
+// unfinishedText says how far a run is that is running or rolling back. known is what else is known of it; it may be "".
+func unfinishedText(run *migrate.Run, known string) string {
+	if run.State == migrate.RunRollingBack {
+		return fmt.Sprintf("the rollback of %s is not finished%s: %d of its %s removed", run.ID, known, run.Removed.Records(), screen.Count(run.Created.Records(), "job or request is", "jobs and requests are"))
+	}
+	return fmt.Sprintf("%s is not finished%s: %d of %s", run.ID, known, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
+}
+
+// releasingText says how far a release is that has begun and not ended, when due records were not handed over.
+func releasingText(due int) string {
+	if due == 0 {
+		return "the release is not finished: each record is handed over, but a hold was not lifted"
+	}
+	return "the release is not finished: " + screen.Count(due, "record is", "records are") + " still to be handed over"
 }
 
 // waitingJobs counts the jobs and requests that no worker takes before an administrator acts.

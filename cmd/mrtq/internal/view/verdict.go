@@ -106,33 +106,44 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 			parts = append(parts, screen.Count(n, g.one, g.many))
 		}
 	}
-	also := ""
-	for _, text := range counted([]note{
+	notes := counted([]note{
 		{len(v.NotMigrated), "record is not migrated", "records are not migrated"},
 		{len(v.Legacy), "record was taken by a legacy worker", "records were taken by legacy workers"},
-	}) {
-		also += ". " + text
+	})
+	if v.Releasing {
+		notes = slices.Insert(notes, 0, releasingText(v.Due))
 	}
+	also := sentences(notes)
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):
 		return screen.Bad, "failed", fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
 		return screen.Bad, "failed", fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
+	case v.CountGroup(migrate.UnfinishedGroup) == len(v.Differences) && !v.OK():
+		return screen.Bad, "failed", unfinishedText(&v.Current, "")
 	case !v.OK():
 		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
 	case v.State == migrate.RunRolledBack:
 		return screen.Good, "passed", fmt.Sprintf("%s was rolled back, and every record that it still has is accounted for%s", v.Run, also)
 	case len(v.Released) == 0:
 		text = "the target matches the source"
-	case v.Due > 0:
+	case v.Due > 0 && !v.Releasing:
 		text = "every migrated record is accounted for, 0 damaged, and " + screen.Count(v.Due, "is still to be handed over", "are still to be handed over")
 	default:
 		text = "every migrated record is accounted for, 0 damaged. Released by mrtq: " + QueueNames(v.Released)
 	}
-	if len(v.NotMigrated) > 0 { // nobody may miss it
-		return screen.Attention, "passed", "but" + strings.TrimPrefix(also, ".") + ". " + screen.Sentence(text)
+	if v.Releasing || len(v.NotMigrated) > 0 { // nobody may miss it
+		return screen.Attention, "passed", "but " + notes[0] + sentences(append(notes[1:], text))
 	}
 	return screen.Good, "passed", text + also
+}
+
+// sentences are texts that follow a clause.
+func sentences(texts []string) (all string) {
+	for _, text := range texts {
+		all += ". " + screen.Sentence(text)
+	}
+	return all
 }
 
 // Counts counts what a run created, or a rollback removed.

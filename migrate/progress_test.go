@@ -1,0 +1,60 @@
+package migrate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"mrtq/migrate"
+	"mrtq/newqueue"
+)
+
+// inLegacy counts the records that are in the legacy queue.
+func (s *site) inLegacy() (n int) {
+	for node := range s.tree().All("/") {
+		if strings.Contains(node.Path, "/mrtQ-") && !strings.HasPrefix(node.Path, "/mrtq-handed-over") {
+			n++
+		}
+	}
+	return n
+}
+
+// A release that was killed does not look like one that never began: status and verify say how many records it has left,
+// and the next step is to finish it. One that nobody has begun, or that has ended for the queues that were asked for, does not
+// look unfinished.
+func TestKilledReleaseIsSeen(t *testing.T) {
+	access := []newqueue.QueueHold{newqueue.HoldAccessSmall}
+	for name, c := range map[string]struct {
+		do         func(s *site)
+		unfinished bool
+		due        int
+		step       migrate.NextStep
+	}{
+		"not begun":                       {func(*site) {}, false, 10, migrate.StepRelease},
+		"killed after one":                {func(s *site) { s.releaseInterrupted(1) }, true, 9, migrate.StepRelease},
+		"killed after half":               {func(s *site) { s.releaseInterrupted(5) }, true, 5, migrate.StepRelease},
+		"killed before the holds":         {func(s *site) { s.releaseInterrupted(10) }, true, 0, migrate.StepRelease},
+		"killed, and a hold lifted":       {func(s *site) { s.releaseInterrupted(5); s.remove("/locks/queue/ingest") }, true, 5, migrate.StepRelease},
+		"one queue":                       {func(s *site) { s.release(access...) }, false, 9, migrate.StepRelease},
+		"one queue, and the rest, killed": {func(s *site) { s.release(access...); s.releaseInterrupted(4) }, true, 5, migrate.StepRelease},
+		"ended":                           {func(s *site) { s.release() }, false, 0, ""},
+		"ended, and a late record":        {func(s *site) { s.release(); s.late(900); s.mustMigrate(s.further()) }, false, 1, migrate.StepRelease},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			c.do(s)
+			if n := s.inLegacy(); n != c.due {
+				t.Fatalf("%d records are in the legacy queue", n)
+			}
+			want := fmt.Sprint(c.unfinished, c.due, c.step)
+			if st := s.status(); fmt.Sprint(st.Releasing(), st.Due, st.Step) != want {
+				t.Errorf("status: %t, %d, %s; want %s", st.Releasing(), st.Due, st.Step, want)
+			}
+			if v := s.mustVerify(); fmt.Sprint(v.Releasing, v.Due, migrate.VerdictStep(v)) != want {
+				t.Errorf("verify: %t, %d, %s; want %s", v.Releasing, v.Due, migrate.VerdictStep(v), want)
+			}
+		})
+	}
+}
