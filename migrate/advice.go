@@ -57,7 +57,7 @@ var advice = []struct {
 		rest := s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
 		return s.Current() == nil || s.isIn(ledger.RolledBack) && (rest || !s.held(true))
 	}, StepPlan},
-	{func(s *Status) bool { return s.Restored && s.held(true) }, StepRestored},
+	{func(s *Status) bool { return s.Restored }, StepRestored},
 	{func(s *Status) bool { return s.held(true) || s.Due > 0 }, StepRelease},
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }

@@ -145,6 +145,60 @@ func TestRestored(t *testing.T) {
 	})
 }
 
+// A restore of /migration is noticed also when nothing is held or due any more: what verify and status name as the next step ends it,
+// although there is nothing to hand over and no hold to lift.
+func TestRestoredAfterRelease(t *testing.T) {
+	for name, before := range map[string]func(s *site){
+		"released":         func(s *site) { s.release() },
+		"released, of two": func(s *site) { s.late(900); s.mustMigrate(s.options()); s.release() },
+		"rolled back":      func(s *site) { s.mustRollback(migrate.RollbackOptions{}) },
+		"rolled back, of two": func(s *site) {
+			s.release()
+			s.late(900)
+			s.mustMigrate(s.further())
+			s.mustRollback(migrate.RollbackOptions{})
+		},
+		"held by a person":     func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) },
+		"partly released":      func(s *site) { s.release(newqueue.HoldIngest) },
+		"completed":            lifeStates["completed"],
+		"a job that was kept":  func(s *site) { s.release(); s.fails(); s.mustRollback(migrate.RollbackOptions{}) },
+		"released by somebody": func(s *site) { s.release(newqueue.HoldAccessSmall); s.remove("/locks/queue/ingest") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 3, 2)), newqueue.MrtZK)
+			if name != "completed" {
+				s.mustMigrate(s.options())
+			}
+			before(s)
+			saved := s.tree()
+			s.remove("/migration")
+			for n := range saved.All("/migration") {
+				s.create(n.Path, n.Data)
+			}
+			v := s.verify()
+			if got := kinds(v); got != "restored" || migrate.VerdictStep(v) != migrate.StepRestored {
+				t.Errorf("verify: %s, %s", got, migrate.VerdictStep(v))
+			}
+			if st := s.status(); !st.Restored || st.Step != migrate.StepRestored && st.Step != migrate.StepPlan {
+				t.Errorf("status: %s", st.Step)
+			}
+			if _, err := s.tryRelease(migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrRestored) {
+				t.Errorf("release: %v", err)
+			}
+			res := value(s.tryRelease(migrate.ReleaseOptions{Restored: true}))(s)
+			if res.Transactions == 0 {
+				t.Error("release --restored wrote nothing")
+			}
+			s.mustVerify()
+			if st := s.status(); st.Restored || st.Step == migrate.StepRestored {
+				t.Errorf("status in the end: %s", st.Step)
+			}
+			s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{})))
+		})
+	}
+}
+
 // More than a thousand entries are in several groups, and read back as one ledger.
 func TestManyEntries(t *testing.T) {
 	t.Parallel()

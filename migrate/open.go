@@ -1,11 +1,13 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 
 	"mrtq/internal/sides"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
 )
 
 // Sides: what an operator names as SOURCE or TARGET.
@@ -30,10 +32,13 @@ func OpenSide(ctx context.Context, place string, opt SideOptions) (*Side, error)
 }
 
 // OpenWritableSide opens a server or a dump for writing. A dump does not change before
-// [WritableSide.Commit]. The error is as that of [OpenSide].
+// [WritableSide.Commit]. The error is as that of [OpenSide], or wraps [ErrPlace] if no new queue can be there.
 func OpenWritableSide(ctx context.Context, place string, opt SideOptions) (*WritableSide, error) {
 	p, err := sides.Parse(place)
 	if err != nil {
+		return nil, err
+	}
+	if err := target.CheckChroot(cmp.Or(p.Server.Chroot, "/")); err != nil {
 		return nil, err
 	}
 	opt.Election = ledger.ElectionPath

@@ -170,9 +170,9 @@ func (r *release) check() error {
 }
 
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
-// of runs.
+// of runs, or notes that they were restored.
 func (r *release) concernsRuns() bool {
-	return len(r.due()) > 0 || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.lifts(h) })
+	return len(r.due()) > 0 || r.t.Restored() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.lifts(h) })
 }
 
 // due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
@@ -389,7 +389,7 @@ func (r *release) lift(ctx context.Context) (err error) {
 		stays = fmt.Errorf("%w: %s", ErrAtWork, r.waits[0])
 		r.res.AtWork = r.work
 	}
-	if len(ops) == 0 {
+	if len(ops) == 0 && !r.notesRestore() {
 		return stays
 	}
 	if err := r.commit(ctx, ops, queues); err != nil {
@@ -454,15 +454,24 @@ func (r *release) wants(h target.Hold) bool {
 	return slices.Contains(r.opt.Queues, h.Queue)
 }
 
-// commit lifts holds of these queues, and notes that in the record of each run. It is one more transaction in the newest run's chain,
-// which finds out what happened if the answer is lost.
+// notesRestore reports whether the runs' records get to say that the operator knows that the target was restored.
+func (r *release) notesRestore() bool {
+	return r.opt.Restored && r.src != nil && r.t.Restored()
+}
+
+// commit lifts holds of these queues, and notes that in the record of each run, as well as that the operator knows that it was restored.
+// It is one more transaction in the newest run's chain, which finds out what happened if the answer is lost.
 func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.QueueHold) error {
 	runs := r.t.Ledger.Runs
-	if r.t.Damage != nil || len(queues) == 0 || len(runs) == 0 {
+	if r.t.Damage != nil || len(queues) == 0 && !r.notesRestore() || len(runs) == 0 {
 		return changed(r.w.Multi(ctx, ops))
 	}
 	by := ledger.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
-	note := func(run *ledger.Run) { run.Releases = append(slices.Clone(run.Releases), by) }
+	note := func(run *ledger.Run) {
+		if len(queues) > 0 {
+			run.Releases = append(slices.Clone(run.Releases), by)
+		}
+	}
 	for _, run := range runs[:len(runs)-1] {
 		run.Version = run.Stat.Version + 1
 		note(&run)

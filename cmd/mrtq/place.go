@@ -138,6 +138,9 @@ func (a *app) openWritable(ctx context.Context, p place, packet int) (*migrate.W
 	}
 	opt.MaxBuffer = packet
 	side, err := migrate.OpenWritableSide(ctx, p.Text, opt)
+	if errors.Is(err, migrate.ErrPlace) {
+		return nil, exit.With(exit.Usage, err)
+	}
 	return side, p.openError(err)
 }
 

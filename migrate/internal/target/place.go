@@ -24,13 +24,27 @@ var roots = []string{
 	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, ledger.MigrationPath,
 }
 
-// CheckPlace refuses a target whose chroot is in ZooKeeper's own subtree, or is a legacy
+// CheckChroot refuses a target in a subtree where no new queue can be: ZooKeeper's own, or that of records that were handed
+// over. The error wraps [ErrPlace].
+func CheckChroot(chroot string) error {
+	if znode.Within(chroot, "/zookeeper") {
+		return fmt.Errorf("%w: %s is ZooKeeper's own", ErrPlace, chroot)
+	}
+	for at := chroot; at != "/"; at = znode.Parent(at) {
+		if znode.Name(at) == ledger.KeptRoot {
+			return fmt.Errorf("%w: %s is for the bytes of records that were handed over; give the new queue a place of its own", ErrPlace, at)
+		}
+	}
+	return nil
+}
+
+// CheckPlace does what [CheckChroot] does. It also refuses a target whose chroot is a legacy
 // queue's znode or below one, even if that queue is not the source. It writes nothing, and
 // the chroot need not exist. The error wraps [ErrPlace].
 func CheckPlace(ctx context.Context, target *zkconn.Reader) error {
 	chroot := chrootOf(target)
-	if znode.Within(chroot, "/zookeeper") {
-		return fmt.Errorf("%w: %s is ZooKeeper's own", ErrPlace, chroot)
+	if err := CheckChroot(chroot); err != nil {
+		return err
 	}
 	server := target.WithChroot("/")
 	for at := chroot; ; at = znode.Parent(at) {
