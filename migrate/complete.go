@@ -81,7 +81,7 @@ type completion struct {
 // read reads the target, and what is kept. It refuses while something is unfinished.
 func (c *completion) read(ctx context.Context) (err error) {
 	c.t, c.kept = nil, map[string][]string{} // two ledgers of a large queue need much memory
-	if c.t, err = target.ReadWhole(ctx, c.at); err != nil {
+	if c.t, err = readWhole(ctx, c.at); err != nil {
 		return cancelled(&TargetError{err})
 	}
 	switch {

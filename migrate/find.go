@@ -45,7 +45,7 @@ type FindResult struct {
 // [ErrAmbiguousID] or [ErrDamaged], or comes from reading. With [ErrNotFound], the item has what
 // is at the target instead of a new queue.
 func Find(ctx context.Context, dst *Reader, name string) (*FindResult, error) {
-	t, err := target.ReadWhole(ctx, dst)
+	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	if err != nil {
 		return nil, err
 	}
-	work, err := handover.FindActivity(ctx, src, false)
+	work, err := findActivity(ctx, src, false)
 	for _, w := range work {
 		at := znode.Parent(w.Path)
 		if w.What == handover.Locked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it

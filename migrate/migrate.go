@@ -160,7 +160,7 @@ func (m *migration) prepare(ctx context.Context) error {
 }
 
 func (m *migration) read(ctx context.Context) (*target.Target, error) {
-	t, err := target.ReadWhole(ctx, &m.w.Reader)
+	t, err := readWhole(ctx, &m.w.Reader)
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
 	}
@@ -224,6 +224,7 @@ func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
 		}
 	}
+	report(ctx, PhaseReadingSource, 0, 0)
 	if m.src, err = m.src.Relist(ctx); err != nil {
 		return cancelled(err)
 	}

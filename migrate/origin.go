@@ -24,7 +24,7 @@ import (
 // The error wraps [ErrTwoEnsembles] if the legacy queue is not in the target's ensemble, [ErrDamaged], or comes
 // from reading.
 func OpenOrigin(ctx context.Context, dst *Reader) (*Source, error) {
-	t, err := target.ReadWhole(ctx, dst)
+	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -44,6 +44,7 @@ func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	report(ctx, PhaseReadingSource, 0, 0)
 	src, err := source.OpenKnown(ctx, t.Reader.WithChroot(run.Origin.Chroot), allQueues(t, run.Origin.Chroot), legacy.Options{Time: unit})
 	return src, cancelled(err)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"iter"
 
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/target"
 )
 
 // Phase is what a command is doing at the moment.
@@ -35,6 +37,32 @@ func report(ctx context.Context, p Phase, done, total int) {
 	if f, ok := ctx.Value(phaseKey{}).(func(Phase, int, int)); ok {
 		f(p, done, total)
 	}
+}
+
+// readTarget reads a target. An error comes from reading.
+func readTarget(ctx context.Context, r *Reader) (*target.Target, error) {
+	report(ctx, PhaseReadingTarget, 0, 0)
+	return target.Read(ctx, r, func(done, total int) { report(ctx, PhaseReadingTarget, done, total) })
+}
+
+// readWhole is readTarget, but refuses a target whose own records of the migration are not
+// whole. The error wraps [ErrDamaged] then.
+func readWhole(ctx context.Context, r *Reader) (*target.Target, error) {
+	t, err := readTarget(ctx, r)
+	if err == nil {
+		err = t.Damage
+	}
+	return t, err
+}
+
+// findActivity finds who is at work in a legacy queue: see [handover.FindActivity].
+func findActivity(ctx context.Context, src *Source, waiting bool) ([]LegacyActivity, error) {
+	done, total := 0, src.Len()
+	report(ctx, PhaseReadingSource, 0, total)
+	return handover.FindActivity(ctx, src, waiting, func() {
+		done++
+		report(ctx, PhaseReadingSource, done, total)
+	})
 }
 
 // readAll reads records and calls each with them.

@@ -22,8 +22,7 @@ func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*
 	if err := target.CheckPlaces(ctx, src.Reader(), dst, src.Queues); err != nil {
 		return nil, &TargetError{err}
 	}
-	report(ctx, PhaseReadingTarget, 0, 0)
-	t, err := target.ReadWhole(ctx, dst)
+	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}

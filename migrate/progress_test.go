@@ -1,10 +1,14 @@
 package migrate_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
+	"mrtq/harness/minizk"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 )
@@ -54,6 +58,72 @@ func TestKilledReleaseIsSeen(t *testing.T) {
 			}
 			if v := s.mustVerify(); fmt.Sprint(v.Releasing, v.Due, migrate.VerdictStep(v)) != want {
 				t.Errorf("verify: %t, %d, %s; want %s", v.Releasing, v.Due, migrate.VerdictStep(v), want)
+			}
+		})
+	}
+}
+
+// The phase that a command reports is the one that runs: while it waits for its turn, it looks at nothing but the election, and
+// when a phase has done all of its steps, no more records are read in it.
+func TestPhaseIsTheOneThatRuns(t *testing.T) {
+	commands := map[string]struct {
+		before func(s *site)
+		do     func(ctx context.Context, s *site) error
+	}{
+		"migrate": {func(*site) {}, func(ctx context.Context, s *site) error {
+			return errorOf(migrate.Migrate(ctx, s.source(), s.w, s.options()))
+		}},
+		"release": {lifeStates["done"], func(ctx context.Context, s *site) error {
+			return errorOf(migrate.Release(ctx, s.w, migrate.ReleaseOptions{}))
+		}},
+		"rollback": {lifeStates["released"], func(ctx context.Context, s *site) error {
+			return errorOf(migrate.Rollback(ctx, s.w, "", migrate.RollbackOptions{}))
+		}},
+		"complete": {lifeStates["released"], func(ctx context.Context, s *site) error {
+			return errorOf(migrate.Complete(ctx, s.w, migrate.CompleteOptions{}))
+		}},
+		"verify": {lifeStates["released"], func(ctx context.Context, s *site) error {
+			return errorOf(migrate.Verify(ctx, nil, &s.w.Reader, migrate.VerifyOptions{}))
+		}},
+		"status": {lifeStates["done"], func(ctx context.Context, s *site) error {
+			return errorOf(migrate.ReadStatus(ctx, &s.w.Reader))
+		}},
+	}
+	for name, c := range commands {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			c.before(s)
+			var mu sync.Mutex
+			var phase migrate.Phase
+			var done, total, counted int
+			ctx := migrate.WithProgress(t.Context(), func(p migrate.Phase, n, of int) {
+				mu.Lock()
+				defer mu.Unlock()
+				if phase, done, total = p, n, of; n > 0 {
+					counted++
+				}
+			})
+			s.server.Inject(minizk.Fault{Do: minizk.Hold(nil), On: func(op minizk.Op) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, path := range op.Paths {
+					isRecord := strings.HasPrefix(znode.Name(path), "mrtQ-") && op.Session == s.session
+					switch {
+					case op.Session != s.session || phase == "":
+					case phase == migrate.PhaseAwaitingTurn && path != "/migration" && !znode.Within(path, "/migration/election"):
+						t.Errorf("it waits for its turn, and does %s %s", op.Code, path)
+					case isRecord && total > 0 && done == total:
+						t.Errorf("it is %s, %d of %d, and does %s %s", phase, done, total, op.Code, path)
+					}
+				}
+				return false
+			}})
+			s.must(c.do(ctx, s))
+			mu.Lock()
+			defer mu.Unlock()
+			if counted == 0 {
+				t.Error("it counted nothing")
 			}
 		})
 	}

@@ -1,10 +1,6 @@
 package migrate
 
-import (
-	"context"
-
-	"mrtq/migrate/internal/target"
-)
+import "context"
 
 // MigratedRecord is what a run made of a legacy record.
 type MigratedRecord struct {
@@ -16,7 +12,7 @@ type MigratedRecord struct {
 // ReadMigrated returns what the runs at a target have made, by their ledger. The error wraps [ErrDamaged], or comes from
 // reading.
 func ReadMigrated(ctx context.Context, dst *Reader) ([]MigratedRecord, error) {
-	t, err := target.ReadWhole(ctx, dst)
+	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}

@@ -137,7 +137,7 @@ type release struct {
 // read reads the target.
 func (r *release) read(ctx context.Context) (err error) {
 	r.t, r.src = nil, nil // two ledgers of a large queue need much memory
-	if r.t, err = target.Read(ctx, &r.w.Reader); err != nil {
+	if r.t, err = readTarget(ctx, &r.w.Reader); err != nil {
 		return cancelled(&TargetError{err})
 	}
 	return nil
@@ -340,7 +340,7 @@ func (r *release) count(c *handover.Case) {
 // legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
 func (r *release) legacyWork(ctx context.Context) ([]LegacyActivity, error) {
-	return handover.FindActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
+	return findActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
 }
 
 // stopped reports whether the operator has said that nobody works on what shows legacy work.

@@ -159,7 +159,7 @@ func (r *rollbackOp) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 // read reads both sides, and finds the run.
 func (r *rollbackOp) read(ctx context.Context, id string) error {
 	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
-	t, err := target.ReadWhole(ctx, r.at)
+	t, err := readWhole(ctx, r.at)
 	if err != nil {
 		return cancelled(err)
 	}

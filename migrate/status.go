@@ -102,9 +102,8 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
-	report(ctx, PhaseReadingTarget, 0, 0)
 	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
-	t, err := target.Read(ctx, dst)
+	t, err := readTarget(ctx, dst)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,7 @@ type VerifyOptions struct {
 // it is. Verify writes nothing. The error wraps [ErrTwoEnsembles] if src is needed, [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.
 func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*Verdict, error) {
-	report(ctx, PhaseReadingTarget, 0, 0)
-	t, err := target.ReadWhole(ctx, dst)
+	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
 	}
@@ -47,7 +46,10 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 	if err != nil {
 		return nil, &TargetError{err}
 	}
-	options := verify.Options{Progress: func(done, total int) { report(ctx, PhaseComparing, done, total) }}
+	options := verify.Options{
+		Reading:  func(done, total int) { report(ctx, PhaseReadingSource, done, total) },
+		Progress: func(done, total int) { report(ctx, PhaseComparing, done, total) },
+	}
 	if opt.Quarantined != nil {
 		options.Quarantined = func(r Record) bool {
 			return slices.ContainsFunc(opt.Quarantined[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })

@@ -34,12 +34,13 @@ const (
 var shows = map[legacy.Status]ActivityKind{legacy.Consumed: Consumed, legacy.Pending: Waiting}
 
 // FindActivity finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is
-// set, so does a record that waits.
-func FindActivity(ctx context.Context, src *source.Source, waiting bool) (work []Activity, err error) {
+// set, so does a record that waits. read is called after each record.
+func FindActivity(ctx context.Context, src *source.Source, waiting bool, read func()) (work []Activity, err error) {
 	for f, err := range src.Fetch(ctx, src.Paths()) {
 		if err != nil {
 			return nil, err
 		}
+		read()
 		if !f.There || f.Err != nil {
 			continue
 		}

@@ -32,6 +32,8 @@ type Target struct {
 	// names none.
 	JobsVersion int32
 	Named       string
+
+	progress func(done, total int)
 }
 
 // Hold is a hold on a queue or on a collection.
@@ -48,9 +50,10 @@ func (h Hold) OfRun() bool {
 	return slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
 }
 
-// Read reads a target. An error comes from reading.
-func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
-	t := &Target{Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}, JobsVersion: -1}
+// Read reads a target. progress is called with how many of the runs' records were read from the ledger. An error comes from
+// reading.
+func Read(ctx context.Context, r *zkconn.Reader, progress func(done, total int)) (*Target, error) {
+	t := &Target{progress: progress, Reader: r, Ledger: ledger.New(nil), Layout: map[string]znode.Stat{}, JobsVersion: -1}
 	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
 		return nil, err
 	}
@@ -69,16 +72,6 @@ func Read(ctx context.Context, r *zkconn.Reader) (*Target, error) {
 		}
 	}
 	return t, nil
-}
-
-// ReadWhole is [Read], but refuses a target whose own records of the migration are not
-// whole. The error wraps [ledger.ErrDamaged] then.
-func ReadWhole(ctx context.Context, r *zkconn.Reader) (*Target, error) {
-	t, err := Read(ctx, r)
-	if err == nil {
-		err = t.Damage
-	}
-	return t, err
 }
 
 // readLayout notes which of the layout's own znodes are there, and the newest run, as /jobs names it.
@@ -177,6 +170,10 @@ func (t *Target) readEntries(ctx context.Context) error {
 	if t.Damage != nil {
 		return nil
 	}
+	total := 0
+	for _, run := range t.Ledger.Runs {
+		total += run.Created.Records() - run.Removed.Records()
+	}
 	for i, run := range t.Ledger.Runs {
 		for from := 0; from < run.Entries; from += entriesPerRead {
 			var paths []string
@@ -184,6 +181,7 @@ func (t *Target) readEntries(ctx context.Context) error {
 				path, _, _ := ledger.EntryPath(run.ID, n)
 				paths = append(paths, path)
 			}
+			t.progress(t.Ledger.Len(), total)
 			nodes, err := t.Reader.GetAll(ctx, paths)
 			if err != nil {
 				return err

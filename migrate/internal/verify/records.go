@@ -96,6 +96,11 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 				return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
 			}
 			records[at[0]], at = f, at[1:]
+			v.mu.Lock()
+			if v.read++; v.done == 0 {
+				v.opt.Reading(v.read, v.t.Ledger.Len())
+			}
+			v.mu.Unlock()
 		}
 		return nil
 	}

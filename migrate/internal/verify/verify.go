@@ -19,8 +19,9 @@ type Options struct {
 	// Quarantined reports whether the bytes of an undecodable record are kept. nil means
 	// that nobody knows.
 	Quarantined func(rules.Record) bool
-	// Progress, if not nil, is called with how many jobs and requests were looked at.
-	Progress func(done, total int)
+	// Reading is called with how many records were read, until the first jobs were looked at, and Progress with how many jobs
+	// and requests were.
+	Reading, Progress func(done, total int)
 }
 
 // verifier is what a verification knows about the whole target.
@@ -36,6 +37,7 @@ type verifier struct {
 	expected map[string]int
 	batches  map[string]*batch           // of runs, by bid
 	last     map[string]*ledger.Migrated // the last job of each group: see [verifier.checkOrder]
+	read     int                         // records that were read
 	done     int                         // jobs and requests that were looked at
 }
 
@@ -128,7 +130,5 @@ func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
 
 func (v *verifier) progress(n int) {
 	v.done += n
-	if v.opt.Progress != nil {
-		v.opt.Progress(v.done, v.t.Ledger.Len())
-	}
+	v.opt.Progress(v.done, v.t.Ledger.Len())
 }
