@@ -140,6 +140,13 @@ var lifeEvents = map[string]func(l *site){
 		l.remove(path)
 	}),
 	"an administrator wipes the queue": func(l *site) { l.remove("/ingest"); l.create("/ingest", nil) },
+	"an administrator makes the queue again, and puts back its records": func(l *site) {
+		before := l.tree()
+		l.remove("/ingest")
+		for n := range before.All("/ingest") {
+			l.create(n.Path, n.Data)
+		}
+	},
 	"a record comes late": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("late", "10")))
 	},

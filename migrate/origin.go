@@ -83,8 +83,8 @@ func allQueues(t *target.Target, chroot string) Queues {
 	return all
 }
 
-// checkOrigin refuses records of a queue node that was removed since their run, or removed and created
-// again. They would seem to have vanished, and their jobs are the only copies. Those that somebody decided about pass. A
+// checkOrigin refuses records that are gone with their queue node, which was removed since their run, or removed and created
+// again: their jobs are the only copies. Those that somebody decided about pass. A
 // record that was handed over needs only a queue node to which it can be given back.
 func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d Decisions) error {
 	now := src.Czxids()
@@ -95,7 +95,7 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 		switch {
 		case e.HandedOver && !there:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
-		case e.HandedOver, d.Vanished != handover.Undecided, d.RecordIs[e.Record] != handover.Undecided:
+		case e.HandedOver, src.Has(e.Record), d.Vanished != handover.Undecided, d.RecordIs[e.Record] != handover.Undecided:
 		case !there:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
 		case is != run.Origin.Czxids[queue] && !run.Restored:
