@@ -190,3 +190,58 @@ func TestConsumedRecordsAreLeft(t *testing.T) {
 		}
 	})
 }
+
+// An interrupted run is finished with the queue nodes that it was begun with: with fewer, it would forget where the records of the
+// others are, so that they seem to have vanished; with more, records would come out of order. OpenOrigin opens its own nodes, even if an
+// earlier run had others.
+func TestFinishedWithItsOwnQueues(t *testing.T) {
+	both := map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest", "/ingest2"}}
+	for name, c := range map[string]struct {
+		begun, finished map[migrate.QueueKind][]string
+		locks           []string
+		refused         string
+	}{
+		"fewer": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}}, []string{"/mrt.lock"},
+			"run0000000001 was begun with other queue nodes: ingest was /ingest,/ingest2 and is now /ingest"},
+		"more": {map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest2"}}, both, []string{"/mrt.lock"},
+			"run0000000001 was begun with other queue nodes: ingest was /ingest2 and is now /ingest,/ingest2"},
+		"another kind": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}, migrate.AccessSmall: {"/ingest2"}}, []string{"/mrt.lock"},
+			"run0000000001 was begun with other queue nodes: ingest was /ingest,/ingest2 and is now /ingest; accessSmall was none and is now /ingest2"},
+		"other locks": {both, both, nil,
+			"run0000000001 was begun with other queue nodes: locks was /mrt.lock and is now none"},
+		"another order": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest2", "/ingest"}}, []string{"/mrt.lock"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 3, 2)), newqueue.MrtZK)
+			s.create("/ingest2", nil)
+			open := func(nodes map[migrate.QueueKind][]string, locks []string) *migrate.Source {
+				return value(migrate.OpenSource(t.Context(), &s.w.Reader, migrate.Queues{Nodes: nodes, Locks: locks}, legacy.Options{}))(s)
+			}
+			s.must(errorOf(migrate.Migrate(t.Context(), open(map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}}, nil), s.w, s.options())))
+			for i := range 4 {
+				s.create(fmt.Sprintf("/ingest2/mrtQ-0500%010d", i), record(t, legacy.Pending, job("z", fmt.Sprint("z", i))))
+			}
+			opt := s.options()
+			opt.Limits = single
+			_, err := migrate.Migrate(until(t, migrate.PhaseSending, 2), open(c.begun, []string{"/mrt.lock"}), s.w, opt)
+			if !errors.Is(err, migrate.ErrInterrupted) {
+				t.Fatal(err)
+			}
+			before := s.tree()
+			res, err := migrate.Migrate(t.Context(), open(c.finished, c.locks), s.w, s.options())
+			if p := problem(res.Plan, "other-choices"); c.refused == "" {
+				s.must(err)
+			} else if !errors.Is(err, migrate.ErrBlocked) || p == nil || p.Message != c.refused || dump(s.tree(), "/migration") != dump(before, "/migration") {
+				t.Errorf("%v, %+v", err, res.Plan.Problems)
+			}
+			src := value(migrate.OpenOrigin(t.Context(), &s.w.Reader))(s)
+			s.must(errorOf(migrate.Migrate(t.Context(), src, s.w, s.options())))
+			s.mustVerify()
+			s.release()
+			if n := len(s.status().Runs); n != 2 || s.has("/ingest2/mrtQ-05000000000003") {
+				t.Errorf("%d runs", n)
+			}
+		})
+	}
+}

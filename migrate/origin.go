@@ -18,8 +18,8 @@ import (
 )
 
 // OpenOrigin lists the legacy queue that was migrated to a target, as the records of its runs name it, in
-// the target's own session. Queue nodes that do not exist any more are among its Missing. The source is nil
-// if nothing was migrated.
+// the target's own session. If a run is unfinished, these are its own queue nodes alone. Queue nodes that do not exist any more
+// are among its Missing. The source is nil if nothing was migrated.
 //
 // The error wraps [ErrTwoEnsembles] if the legacy queue is not in the target's ensemble, [ErrDamaged], or comes
 // from reading.
@@ -28,15 +28,23 @@ func OpenOrigin(ctx context.Context, dst *Reader) (*Source, error) {
 	if err != nil {
 		return nil, &TargetError{err}
 	}
+	if run := t.Ledger.Current(); run != nil && run.State == ledger.Running {
+		return openOrigin(ctx, t, run, run.Origin.Queues)
+	}
 	return originOf(ctx, t)
 }
 
-// originOf is OpenOrigin for a target that was read.
+// originOf lists all queue nodes of a target's runs.
 func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	run := originRun(t)
 	if run == nil {
 		return nil, nil
 	}
+	return openOrigin(ctx, t, run, allQueues(t, run.Origin.Chroot))
+}
+
+// openOrigin lists queue nodes where a run says that the legacy queue is.
+func openOrigin(ctx context.Context, t *target.Target, run *ledger.Run, queues Queues) (*Source, error) {
 	if !run.Origin.OneEnsemble {
 		return nil, fmt.Errorf("%w: %s took its records from %s", ErrTwoEnsembles, run.ID, run.Source)
 	}
@@ -45,7 +53,7 @@ func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 		return nil, err
 	}
 	report(ctx, PhaseReadingSource, 0, 0)
-	src, err := source.OpenKnown(ctx, t.Reader.WithChroot(run.Origin.Chroot), allQueues(t, run.Origin.Chroot), legacy.Options{Time: unit})
+	src, err := source.OpenKnown(ctx, t.Reader.WithChroot(run.Origin.Chroot), queues, legacy.Options{Time: unit})
 	return src, cancelled(err)
 }
 

@@ -16,17 +16,6 @@ import (
 	"mrtq/migrate"
 )
 
-// queueFlags are the flags that say where the legacy queues are.
-var queueFlags = []struct {
-	kind migrate.QueueKind
-	flag string
-}{
-	{migrate.Ingest, "ingest"},
-	{migrate.Inventory, "inventory"},
-	{migrate.AccessSmall, "access-small"},
-	{migrate.AccessLarge, "access-large"},
-}
-
 // legacyFlags say where the legacy queues are and how to read them.
 type legacyFlags struct {
 	nodes map[migrate.QueueKind]*[]string
@@ -43,17 +32,17 @@ func (l *legacyFlags) flags(f *pflag.FlagSet) {
 func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 	def := migrate.DefaultQueues()
 	l.nodes = map[migrate.QueueKind]*[]string{}
-	for _, q := range queueFlags {
-		l.nodes[q.kind] = f.StringSlice(q.flag, def.Nodes[q.kind], "`node` of the "+string(q.kind)+" queue; can be repeated, and \"\" means none")
+	for _, q := range advice.QueueFlags {
+		l.nodes[q.Kind] = f.StringSlice(q.Flag, def.Nodes[q.Kind], "`node` of the "+string(q.Kind)+" queue; can be repeated, and \"\" means none")
 	}
 	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the legacy locks; can be repeated")
 }
 
 func (l *legacyFlags) queues() (migrate.Queues, error) {
 	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: nonEmpty(l.locks)}
-	for _, f := range queueFlags {
-		q.Nodes[f.kind] = nonEmpty(*l.nodes[f.kind])
-		if err := validNodes(f.flag, q.Nodes[f.kind]); err != nil {
+	for _, f := range advice.QueueFlags {
+		q.Nodes[f.Kind] = nonEmpty(*l.nodes[f.Kind])
+		if err := validNodes(f.Flag, q.Nodes[f.Kind]); err != nil {
 			return q, err
 		}
 	}

@@ -193,6 +193,9 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 	if changes := last.Choices.Unblocked(p.Choices).Changes(p.Choices); changes != "" {
 		refuse(last.ID, "%s was begun with other choices: %s", last.ID, changes)
 	}
+	if changes := last.Origin.Queues.Changes(b.in.Source.Queues); changes != "" { // the ledger would have records that the run's origin does not know
+		refuse(last.ID, "%s was begun with other queue nodes: %s", last.ID, changes)
+	}
 	b.compareTimes(last, path)
 	if !slices.Equal(last.ACL, p.Settings.ACL) {
 		refuse(last.ID, "%s was begun with another ACL for its znodes", last.ID)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -86,6 +87,29 @@ func (q Queues) Roots() []string {
 		roots = append(roots, q.Nodes[kind]...)
 	}
 	return append(roots, q.Locks...)
+}
+
+// Changes says how other queues differ from these, whatever their order; "" if they don't.
+func (q Queues) Changes(now Queues) string {
+	var changes []string
+	compare := func(what string, was, is []string) {
+		if was, is := namesOf(was), namesOf(is); was != is {
+			changes = append(changes, fmt.Sprintf("%s was %s and is now %s", what, was, is))
+		}
+	}
+	for _, kind := range QueueKinds {
+		compare(string(kind), q.Nodes[kind], now.Nodes[kind])
+	}
+	compare("locks", q.Locks, now.Locks)
+	return strings.Join(changes, "; ")
+}
+
+// namesOf lists paths in byte order.
+func namesOf(paths []string) string {
+	if len(paths) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Sorted(slices.Values(paths)), ",")
 }
 
 // Validate returns an error if ZooKeeper would refuse a path, or if a znode is given

@@ -153,7 +153,7 @@ func (a Adviser) finish(s Situation) string {
 	if !s.inTwoEnsembles() {
 		return a.Command("migrate", []string{s.Target})
 	}
-	return a.Command("migrate", []string{s.source(), s.Target})
+	return a.Command("migrate", []string{s.source(), s.Target}, s.queues()...)
 }
 
 func (a Adviser) rollback(s Situation) string {
@@ -374,8 +374,7 @@ func (a Adviser) planAgain(s Situation) Next {
 
 func (a Adviser) verify(s Situation) string {
 	if s.inTwoEnsembles() {
-		a.Given = slices.Concat(a.Given, s.Settings) // the queue nodes
-		return a.Command("verify", []string{s.Target, s.source()}, s.quarantine()...)
+		return a.Command("verify", []string{s.Target, s.source()}, slices.Concat(s.quarantine(), s.queues())...)
 	}
 	return a.Command("verify", []string{s.Target}, s.quarantine()...)
 }

@@ -54,6 +54,42 @@ var once = []string{"below", "by", "collection", "dry-run", "every", "force", "h
 // step leaves them out: so if the target is mistyped then, it is refused.
 var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", "note"}
 
+// QueueFlag is a flag that names the legacy queues of a kind.
+type QueueFlag struct {
+	Kind migrate.QueueKind
+	Flag string
+}
+
+// QueueFlags are the flags that say where the legacy queues are.
+var QueueFlags = []QueueFlag{
+	{migrate.Ingest, "ingest"},
+	{migrate.Inventory, "inventory"},
+	{migrate.AccessSmall, "access-small"},
+	{migrate.AccessLarge, "access-large"},
+}
+
+// locks is the flag that says where the legacy locks are.
+const locks = "locks"
+
+func namesQueue(flag string) bool {
+	return flag == locks || slices.ContainsFunc(QueueFlags, func(q QueueFlag) bool { return q.Flag == flag })
+}
+
+// queues are the flags with the queue nodes of the run, if they are not the usual ones.
+func (s Situation) queues() (flags []Flag) {
+	is, usual := s.Run.Origin.Queues, migrate.DefaultQueues()
+	add := func(flag string, is, usual []string) {
+		if !slices.Equal(is, usual) {
+			flags = append(flags, Set(flag, List(is...))...)
+		}
+	}
+	for _, q := range QueueFlags {
+		add(q.Flag, is.Nodes[q.Kind], usual.Nodes[q.Kind])
+	}
+	add(locks, is.Locks, usual.Locks)
+	return flags
+}
+
 func isPlanning(command string) bool {
 	return command == "plan" || command == "migrate" || command == "rehearse"
 }

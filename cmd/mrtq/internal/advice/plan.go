@@ -117,7 +117,7 @@ func (a Adviser) unblock(s Situation) Next {
 // withoutChoices is an adviser that hands no choice of this command to the next one.
 func (a Adviser) withoutChoices() Adviser {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
-		return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl"
+		return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl" || namesQueue(f.Name)
 	})
 	return a
 }
