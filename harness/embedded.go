@@ -15,6 +15,7 @@ func (s *Server) launchEmbedded(context.Context) error {
 		Addr:        s.opt.Listen,
 		RealTime:    true, // a client that has only an address can't advance the clock
 		MinTimeout:  s.opt.MinSessionTimeout,
+		MaxTimeout:  s.opt.MaxSessionTimeout,
 		SuperDigest: s.superDigest(),
 		Tree:        s.opt.Tree,
 	}

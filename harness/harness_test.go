@@ -210,17 +210,16 @@ func TestEnsemble(t *testing.T) {
 // The options reach the server. One in this process has no properties.
 func TestOptionsReachTheServer(t *testing.T) {
 	on(t, harness.Backends(), func(t *testing.T, b harness.Backend) {
-		opt := harness.Options{TickTime: 300 * time.Millisecond, MinSessionTimeout: 700 * time.Millisecond, TLS: true}
+		opt := harness.Options{TickTime: 300 * time.Millisecond, MinSessionTimeout: 700 * time.Millisecond, MaxSessionTimeout: 9 * time.Minute, TLS: true}
+		lines := []string{"minSessionTimeout=700", "maxSessionTimeout=540000"}
 		if b != harness.Embedded {
 			opt.Properties = map[string]string{"globalOutstandingLimit": "54321", "maxClientCnxns": "70"}
+			lines = append(lines, "tickTime=300", "maxClientCnxns=70")
 		}
 		s := harness.ForTest(t, b, opt)
 		testTLS(t, s)
-		if b == harness.Embedded {
-			return
-		}
 		conf := fourLetters(t, s.Address(), "conf")
-		for _, line := range []string{"tickTime=300", "minSessionTimeout=700", "maxClientCnxns=70"} {
+		for _, line := range lines {
 			wantLine(t, conf, line)
 		}
 	})

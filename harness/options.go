@@ -25,9 +25,9 @@ type Options struct {
 	// TickTime is the tick of the server's clock, by which sessions expire. 0
 	// means 200 ms, so that tests of expiry are quick.
 	TickTime time.Duration
-	// MinSessionTimeout is the shortest session timeout that a client can get, at most
-	// the longest, which is 40 s. 0 is two ticks.
-	MinSessionTimeout time.Duration
+	// MinSessionTimeout and MaxSessionTimeout limit the session timeouts that a client can get. 0 is two ticks, and
+	// 40 s or MinSessionTimeout, if that is longer.
+	MinSessionTimeout, MaxSessionTimeout time.Duration
 	// Tree is what the server holds at first (embedded only), and belongs to it from then on.
 	// Ephemeral znodes are left out, because their sessions have ended.
 	Tree *minizk.Tree
@@ -51,6 +51,7 @@ func (o Options) withDefaults() Options {
 	o.Nodes = cmp.Or(o.Nodes, 1)
 	o.TickTime = cmp.Or(o.TickTime, 200*time.Millisecond)
 	o.MinSessionTimeout = cmp.Or(o.MinSessionTimeout, 2*o.TickTime)
+	o.MaxSessionTimeout = cmp.Or(o.MaxSessionTimeout, max(maxSessionTimeout, o.MinSessionTimeout))
 	o.StartTimeout = cmp.Or(o.StartTimeout, time.Minute)
 	return o
 }
@@ -69,6 +70,7 @@ func (o Options) validate(b Backend) error {
 		{"Listen", o.Listen != "", []Backend{Embedded}},
 		{"TickTime", o.TickTime != 0, Backends()},
 		{"MinSessionTimeout", o.MinSessionTimeout != 0, Backends()},
+		{"MaxSessionTimeout", o.MaxSessionTimeout != 0, Backends()},
 		{"Tree", o.Tree != nil, []Backend{Embedded}},
 		{"TLS", o.TLS, Backends()},
 		{"Properties", len(o.Properties) > 0, []Backend{JVM, Docker}},
@@ -84,6 +86,6 @@ func (o Options) validate(b Backend) error {
 	return nil
 }
 
-// maxSessionTimeout is the longest session timeout that a client can get, as from a
+// maxSessionTimeout is the longest session timeout that a client can usually get, as from a
 // real server with its usual tick of 2 s: 20 ticks.
 const maxSessionTimeout = 40 * time.Second

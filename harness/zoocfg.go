@@ -16,13 +16,13 @@ const (
 
 // properties returns the lines of zoo.cfg that are the same on jvm and docker.
 func (o Options) properties() map[string]string {
-	tick, shortest := o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds()
+	tick := o.TickTime.Milliseconds()
 	p := map[string]string{
 		"tickTime":               fmt.Sprint(tick),
 		"initLimit":              fmt.Sprint(max(2, joinTime.Milliseconds()/tick)),
 		"syncLimit":              fmt.Sprint(max(2, syncTime.Milliseconds()/tick)),
-		"minSessionTimeout":      fmt.Sprint(shortest),
-		"maxSessionTimeout":      fmt.Sprint(max(maxSessionTimeout.Milliseconds(), shortest)),
+		"minSessionTimeout":      fmt.Sprint(o.MinSessionTimeout.Milliseconds()),
+		"maxSessionTimeout":      fmt.Sprint(o.MaxSessionTimeout.Milliseconds()),
 		"maxClientCnxns":         "0", // all of a test's sessions come from one address
 		"admin.enableServer":     "false",
 		"4lw.commands.whitelist": "*",

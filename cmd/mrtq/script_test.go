@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"mrtq": main})
+	testscript.Main(m, map[string]func(){"mrtq": main, "granted": granted})
 }
 
 // TestScripts runs the command on dumps.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,11 +32,17 @@ type zkCmd struct {
 	load      string
 	workers   string
 	stopAfter int // how many records the services begin; 0 means all
+	secure    bool
+
+	minSession, maxSession time.Duration
 }
 
-// shortestSession is the shortest session timeout that a real server grants with its usual settings. The
+// The session timeouts that a real server grants with its usual settings, and the longest that it can be told to grant here. The
 // harness has shorter ones, for tests.
-const shortestSession = 4 * time.Second
+const (
+	usualMinSession, usualMaxSession = 4 * time.Second, 40 * time.Second
+	longestSession                   = 24 * time.Hour
+)
 
 func (a *app) zkCmd() *cobra.Command {
 	c := &zkCmd{}
@@ -43,12 +50,16 @@ func (a *app) zkCmd() *cobra.Command {
 		Use:   "zk [flags] [-- COMMAND [ARG…]]",
 		Short: "run a disposable ZooKeeper",
 		Long: `Start a ZooKeeper, and print its address. It runs until Ctrl-C, which deletes its data.
-With a COMMAND, the server stops when COMMAND exits, and mrtq exits with its code.
+With a COMMAND, the server stops when COMMAND exits, and mrtq exits with its code,
+or with 128 and the number of the signal that has ended it.
 COMMAND finds the address in $` + settings.AddressVariable + `. The embedded server needs nothing
 installed and starts in milliseconds; jvm and docker are Apache's own.
 
-Clients get the session timeout that they ask for, between 4 and 40 s, as from a real
-server. The server has no port for TLS.
+Clients get the session timeout that they ask for, between --min-session-timeout and
+--max-session-timeout, whose defaults are a real server's. With --secure, the server has
+a second port, for TLS. Without a COMMAND, mrtq prints that port's address in the second
+line, and in the third line the PEM file that clients need as certificate, key and authority.
+COMMAND finds the two in $` + settings.SecureAddressVariable + ` and $` + settings.SecureFileVariable + `.
 
 With --load, the embedded server takes a dump. It keeps the Stats, and leaves out
 ephemeral znodes, because their sessions have ended. Clients can connect when all is loaded. To load a dump
@@ -62,7 +73,8 @@ services start again when you lift the holds. All of them are simulated, and rea
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
   mrtq zk --load queue.ndjson.gz --workers /new --stop-after 90
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
-  mrtq zk --backend jvm --nodes 3 -- go test ./...`,
+  mrtq zk --backend jvm --nodes 3 -- go test ./...
+  mrtq zk --secure --max-session-timeout 10m -- pytest`,
 		Args: func(cmd *cobra.Command, command []string) error {
 			return args("[COMMAND]")(cmd, command[:min(1, len(command))]) // the rest is the command's own
 		},
@@ -72,6 +84,9 @@ services start again when you lift the holds. All of them are simulated, and rea
 	settings.Choice(f, &c.backend, "backend", "", "server to start", help.Texts(harness.Backends())...)
 	f.IntVar(&c.nodes, "nodes", 1, "`number` of servers: 1, or an ensemble of 3 (jvm)")
 	f.StringVar(&c.addr, "addr", "", "`host:port` to serve at, instead of a free port (embedded)")
+	f.BoolVar(&c.secure, "secure", false, "also serve TLS, at a second port")
+	f.DurationVar(&c.minSession, "min-session-timeout", usualMinSession, "shortest session `timeout` that clients get")
+	f.DurationVar(&c.maxSession, "max-session-timeout", usualMaxSession, "longest session `timeout` that clients get")
 	f.StringVar(&c.load, "load", "", "dump `file` to load first (embedded)")
 	f.StringVar(&c.workers, "workers", "", "let simulated workers process the legacy queue, and a new queue at this `chroot`, such as /new")
 	f.IntVar(&c.stopAfter, "stop-after", 0, "how many `records` the services begin before they stop (0: all); only with --workers")
@@ -100,7 +115,13 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
 	}
-	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, MinSessionTimeout: shortestSession}
+	if c.minSession < time.Millisecond {
+		return exit.Usagef("--min-session-timeout %v: expected at least 1ms", c.minSession)
+	}
+	if c.maxSession < c.minSession || c.maxSession > longestSession {
+		return exit.Usagef("--max-session-timeout %v: expected %v (--min-session-timeout) to %v", c.maxSession, c.minSession, longestSession)
+	}
+	opt := harness.Options{Nodes: c.nodes, Listen: c.addr, TLS: c.secure, MinSessionTimeout: c.minSession, MaxSessionTimeout: c.maxSession}
 	if c.load != "" {
 		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{RequireComplete: true}); err != nil {
 			return files.Unread("--load "+c.load, err)
@@ -126,9 +147,13 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		defer stop()
 	}
 	if len(command) > 0 {
-		return runCommand(ctx, a, server.Address(), command)
+		return runCommand(ctx, a, server, command)
 	}
 	a.Println(server.Address())
+	if c.secure {
+		a.Println(server.SecureAddress())
+		a.Println(server.TLSFiles().CA)
+	}
 	a.Say("this is a disposable ZooKeeper (%s): Ctrl-C stops it and deletes its data", c.backend)
 	<-ctx.Done()
 	return nil
@@ -173,16 +198,22 @@ func workDone(t *rehearse.Tally) string {
 }
 
 // runCommand runs COMMAND on the same terminal while the server runs.
-func runCommand(ctx context.Context, a *app, address string, command []string) error {
+func runCommand(ctx context.Context, a *app, server *harness.Server, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.Out.Writer, a.Log()
-	cmd.Env = append(os.Environ(), settings.AddressVariable+"="+address)
+	cmd.Env = append(os.Environ(), settings.AddressVariable+"="+server.Address())
+	if server.SecureAddress() != "" {
+		cmd.Env = append(cmd.Env, settings.SecureAddressVariable+"="+server.SecureAddress(), settings.SecureFileVariable+"="+server.TLSFiles().CA)
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err := cmd.Run()
 	var ended *exec.ExitError
-	if errors.As(err, &ended) && ended.ExitCode() > 0 {
-		return exit.With(ended.ExitCode(), fmt.Errorf("%s ended with exit code %d", command[0], ended.ExitCode()))
+	if !errors.As(err, &ended) {
+		return err
 	}
-	return err
+	if status, ok := ended.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exit.With(128+int(status.Signal()), fmt.Errorf("%s was ended by a signal: %v", command[0], status.Signal()))
+	}
+	return exit.With(ended.ExitCode(), fmt.Errorf("%s ended with exit code %d", command[0], ended.ExitCode()))
 }

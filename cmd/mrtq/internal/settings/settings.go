@@ -32,12 +32,18 @@ const (
 	AuthVariable = "MRTQ_ZK_AUTH"
 	// AddressVariable is the address that mrtq zk gives to its COMMAND.
 	AddressVariable = "MRTQ_ADDRESS"
+	// SecureAddressVariable and SecureFileVariable are the address of the TLS port, and the PEM file for it, that
+	// mrtq zk --secure gives to its COMMAND.
+	SecureAddressVariable = "MRTQ_SECURE_ADDRESS"
+	SecureFileVariable    = "MRTQ_SECURE_FILE"
 )
 
 // OtherVariables are the MRTQ_* variables that don't set a flag.
 var OtherVariables = []string{
 	AuthVariable,
-	AddressVariable, // mrtq zk sets it for its COMMAND, which may be mrtq
+	AddressVariable, // mrtq zk sets these for its COMMAND, which may be mrtq
+	SecureAddressVariable,
+	SecureFileVariable,
 
 	// These belong to the harness, and to the project's tests and demonstration,
 	// which run mrtq.
