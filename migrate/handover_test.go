@@ -11,6 +11,7 @@ import (
 
 	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
@@ -534,6 +535,31 @@ func TestTriesAreLost(t *testing.T) {
 		fault := s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool { return slices.Contains(op.Paths, "/ingest/mrtq-try") }, Nth: 1, Do: act})
 		if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || res.HandedOver != 2 || fault.Fired() != 1 {
 			t.Errorf("%v, %+v", err, res)
+		}
+	}
+}
+
+// The last copies are saved once for all records that were read together, and not once for each.
+func TestSavedOnceAPart(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 6, 6)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	for n := range 6 {
+		s.remove(ingest(n + 1))
+	}
+	calls, saved := 0, map[string]bool{}
+	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy, Save: func(nodes []znode.Node) error {
+		calls++
+		for _, n := range nodes {
+			saved[n.Path] = true
+		}
+		return nil
+	}}})))
+	if calls == 0 || calls > 3 { // parts of two are the smallest
+		t.Errorf("saved %d times", calls)
+	}
+	for n := range 6 {
+		if status := fmt.Sprintf("/jobs/jid%010d/status", n+1); !saved[status] || s.has(status) {
+			t.Errorf("%s: saved %t, there %t", status, saved[status], s.has(status))
 		}
 	}
 }

@@ -48,39 +48,46 @@ func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (
 		return nil, err
 	}
 	return func(yield func(apply.Piece, error) bool) {
-		for c, err := range p.look.Cases(ctx, entries) {
+		for part, err := range p.look.Parts(ctx, entries) {
+			if err == nil {
+				err = p.saveLost(part)
+			}
 			if err != nil {
 				yield(apply.Piece{}, err)
 				return
 			}
-			p.seen(&c)
-			piece, ok := c.Piece()
-			if !ok {
-				continue
-			}
-			if lost := c.Lost(); len(lost) > 0 {
-				if err := p.saveLost(lost); err != nil {
-					yield(apply.Piece{}, err)
+			for _, c := range part {
+				p.seen(&c)
+				piece, ok := c.Piece()
+				if !ok {
+					continue
+				}
+				if c.Action == handover.HandOver && len(makeKept) > 0 {
+					ops := makeKept
+					makeKept = nil
+					if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
+						return
+					}
+				}
+				// A worker may take the record, or the job, at this moment. The next look says what then becomes of it.
+				piece.Optional, piece.Done = true, func() { p.done(&c) }
+				if !yield(piece, nil) {
 					return
 				}
-			}
-			if c.Action == handover.HandOver && len(makeKept) > 0 {
-				ops := makeKept
-				makeKept = nil
-				if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
-					return
-				}
-			}
-			// A worker may take the record, or the job, at this moment. The next look says what then becomes of it.
-			piece.Optional, piece.Done = true, func() { p.done(&c) }
-			if !yield(piece, nil) {
-				return
 			}
 		}
 	}, nil
 }
 
-func (p *handoverPass) saveLost(nodes []znode.Node) error {
+// saveLost saves the last copies of what a part removes, before any of it is removed.
+func (p *handoverPass) saveLost(part []handover.Case) error {
+	var nodes []znode.Node
+	for _, c := range part {
+		nodes = append(nodes, c.Lost()...)
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
 	if p.save == nil {
 		return fmt.Errorf("%w: the first is %s", ErrNotSaved, nodes[0].Path)
 	}

@@ -11,6 +11,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
+	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -22,6 +23,7 @@ type decisionFlags struct {
 	recordIs []string
 	vanished string
 	removed  string
+	kept     int // the znodes in that file, once this call has kept some
 }
 
 func (d *decisionFlags) flags(f *pflag.FlagSet) {
@@ -48,21 +50,46 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	if err := a.checkFiles([]files.Named{target.written(), {By: "--removed", Path: d.removed, Kept: true}}); err != nil {
 		return opt, err
 	}
-	opt.Save = func(nodes []znode.Node) error {
-		a.Say("what the decision removes is kept in %s", d.removed)
-		err := addTo(d.removed, func(w io.Writer) error {
-			dump := znode.NewDumpWriter(w)
-			for i := range nodes {
-				if err := dump.Write(&nodes[i]); err != nil {
-					return err
-				}
-			}
-			return dump.Close()
-		})
-		if err != nil {
-			return fmt.Errorf("file of removed znodes: %w", err)
+	opt.Save = d.save
+	return opt, nil
+}
+
+// save adds znodes to the file of removed ones. A command that is run again, or looks again, may bring some that are there.
+func (d *decisionFlags) save(nodes []znode.Node) error {
+	kept, err := readKept("file of removed znodes", d.removed)
+	if err != nil {
+		return err
+	}
+	nodes = slices.DeleteFunc(slices.Clone(nodes), func(n znode.Node) bool {
+		return slices.ContainsFunc(kept[n.Path], func(data []byte) bool { return znode.SameData(data, n.Data) })
+	})
+	for _, n := range nodes {
+		if kept[n.Path] != nil {
+			return fmt.Errorf("--removed %s: it keeps %s already, with other data; give another file, because restore reads each path once", d.removed, n.Path)
 		}
+	}
+	d.kept = len(kept) + len(nodes)
+	if len(nodes) == 0 {
 		return nil
 	}
-	return opt, nil
+	err = files.Add(d.removed, func(w io.Writer) error {
+		dump := znode.NewDumpWriter(w)
+		for i := range nodes {
+			if err := dump.Write(&nodes[i]); err != nil {
+				return err
+			}
+		}
+		return dump.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("file of removed znodes: %w", err)
+	}
+	return nil
+}
+
+// sayKept says where the removed znodes are kept, if any are.
+func (d *decisionFlags) sayKept(a *app) {
+	if d.kept > 0 {
+		a.Say("what the decision removed is kept in %s, which holds %s now", d.removed, screen.Count(d.kept, "znode", "znodes"))
+	}
 }

@@ -83,9 +83,6 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.saved != nil { // nobody typed the addresses here, so show them
 		a.Say("plan %s: from %s to %s", c.plan, s.source.Text, s.target.Text)
 	}
-	if files.IsGzip(c.quarantine) {
-		return exit.Usagef("--quarantine %s: mrtq adds to this file, so it can't be a gzip file; leave out .gz", c.quarantine)
-	}
 	if c.quarantine == "" && c.choices.Undecodable == "quarantine" {
 		c.quarantine = quarantineFile(s.target)
 	}

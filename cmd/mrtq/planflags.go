@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -107,9 +106,9 @@ func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 // leastPacket is the least that --packet may be.
 const leastPacket = 128 << 10
 
-// readPlan reads the saved plan that --plan names. text is what the file holds.
+// readPlan reads the saved plan that --plan names. text is what the file holds, unpacked.
 func readPlan(path string) (plan *migrate.Plan, text []byte, err error) {
-	if text, err = os.ReadFile(path); err != nil {
+	if text, err = files.Read(path); err != nil {
 		return nil, nil, files.Unread("--plan "+path, err)
 	}
 	if plan, err = migrate.ReadPlan(bytes.NewReader(text)); err != nil {

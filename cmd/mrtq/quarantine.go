@@ -53,15 +53,15 @@ func keptBytes(path string, target place) (map[string][][]byte, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, exit.Usagef("--quarantine %s: it is not a regular file. %s", path, wantQuarantine(target))
 	}
-	return readQuarantine(path)
+	return readKept("quarantine file", path)
 }
 
-// readQuarantine reads the bytes that a quarantine file keeps, by the record's path. A record that was added with
-// different bytes at different times has them all. A missing file is empty, because migrate creates it only for the
-// first record.
-func readQuarantine(path string) (map[string][][]byte, error) {
+// readKept reads the bytes that a file keeps, by the path of their znode. A znode that was added with
+// different bytes at different times has them all. A missing file is empty, because it is created only for the
+// first znode.
+func readKept(what, path string) (map[string][][]byte, error) {
 	kept := map[string][][]byte{}
-	file, err := os.ReadFile(path)
+	file, err := files.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return kept, nil
 	}
@@ -72,7 +72,7 @@ func readQuarantine(path string) (map[string][][]byte, error) {
 		})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("quarantine file %s: %w", path, err)
+		return nil, fmt.Errorf("%s %s: %w", what, path, err)
 	}
 	return kept, nil
 }
@@ -94,7 +94,7 @@ type quarantineError struct {
 // writeQuarantine adds records to a quarantine file. It doesn't add a record again that the file already has with the
 // same bytes, and it removes nothing.
 func writeQuarantine(path string, records []migrate.Record) error {
-	kept, err := readQuarantine(path)
+	kept, err := readKept("quarantine file", path)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func writeQuarantine(path string, records []migrate.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	err = addTo(path, func(w io.Writer) error {
+	err = files.Add(path, func(w io.Writer) error {
 		for _, r := range records {
 			if err := screen.WriteJSONLine(w, quarantineLine{r.Path, r.Data, quarantineError{r.Err.Kind, r.Err.Offset, r.Err.Error()}}); err != nil {
 				return err
@@ -116,20 +116,6 @@ func writeQuarantine(path string, records []migrate.Record) error {
 		return fmt.Errorf("quarantine file: %w", err)
 	}
 	return nil
-}
-
-// addTo gives a file its old content, if it is there, and what add writes.
-func addTo(path string, add func(io.Writer) error) error {
-	old, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return files.Write(path, func(w io.Writer) error {
-		if _, err := w.Write(old); err != nil {
-			return err
-		}
-		return add(w)
-	})
 }
 
 // wantQuarantine says which file to give.

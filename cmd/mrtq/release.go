@@ -94,6 +94,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 }
 
 func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.ReleaseOptions) (res *migrate.ReleaseResult, err error) {
+	defer c.sayKept(a)
 	ctx, finish := a.Phases(ctx, "reading both queues")
 	defer finish()
 	var left error // why a queue was not lifted

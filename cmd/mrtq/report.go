@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,7 +85,7 @@ func (c *reportCmd) read() (*planpage.Data, error) {
 	if c.rehearsal == "" {
 		return d, nil
 	}
-	data, err := os.ReadFile(c.rehearsal)
+	data, err := files.Read(c.rehearsal)
 	if err != nil {
 		return nil, files.Unread("--rehearsal "+c.rehearsal, err)
 	}

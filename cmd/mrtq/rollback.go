@@ -90,6 +90,7 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 	if opt.Decisions, err = c.decisions(a, s.target); err != nil {
 		return nil, err
 	}
+	defer c.sayKept(a)
 	ctx, finish := a.Phases(ctx, "reading the run")
 	defer finish()
 	if c.dry {

@@ -1,7 +1,7 @@
 // Package restore puts the znodes of a dump back into a server: one transaction after the
 // other. A znode that exists with the same data stays, and other data refuses the whole
 // restore before anything is written. So an interrupted restore is finished by calling it
-// again.
+// again. A parent of which the dump knows only the path may have any data.
 //
 // The root's own data are left out, and so are ephemeral znodes, because their sessions have ended. Nobody can set the counter of a
 // parent's sequential children, so a restore reports those that are behind. A parent gets its ACL last,
@@ -151,7 +151,7 @@ func (r *operation) compare() (missing []*znode.Node, err error) {
 	for n := range r.tree.All("/") {
 		got := r.there.Get(n.Path)
 		switch {
-		case n.Path == "/", got != nil && !znode.Within(n.Path, r.opt.Below):
+		case n.Path == "/", got != nil && (n.MadeUp() || !znode.Within(n.Path, r.opt.Below)):
 		case n.Stat.EphemeralOwner != 0:
 			r.res.Ephemerals = append(r.res.Ephemerals, n.Path)
 		case got == nil:
@@ -171,7 +171,7 @@ func (r *operation) compare() (missing []*znode.Node, err error) {
 		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], more)
 	}
 	for n := range r.tree.All(r.opt.Below) {
-		if n.Stat.EphemeralOwner != 0 || n.Path == "/" {
+		if n.Stat.EphemeralOwner != 0 || n.MadeUp() {
 			continue
 		}
 		wanted, _ := n.Stat.NextSequence()

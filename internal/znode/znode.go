@@ -31,6 +31,9 @@ type Node struct {
 // tree always lead to the same one. The tree keeps ownership.
 func (n *Node) Children() []*Node { return n.children }
 
+// MadeUp reports whether only the node's path is known, because nodes below it were put into its tree.
+func (n *Node) MadeUp() bool { return n.madeUp }
+
 // Walk calls visit with the node and with everything below it in its tree, parents first.
 func (n *Node) Walk(visit func(*Node)) {
 	visit(n)

@@ -56,9 +56,26 @@ type CaseReader struct {
 // partSize is how many records are read together.
 const partSize = 1000
 
-// Cases yields what becomes of records and their jobs, in the order of entries. It reads ahead, so that the caller's writes and the
-// next reads overlap.
+// Cases yields what becomes of records and their jobs, in the order of entries.
 func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
+	return func(yield func(Case, error) bool) {
+		for part, err := range l.Parts(ctx, entries) {
+			if err != nil {
+				yield(Case{}, err)
+				return
+			}
+			for _, c := range part {
+				if !yield(c, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Parts is [CaseReader.Cases], with the cases that were read together. It reads ahead, so that the caller's writes and the
+// next reads overlap.
+func (l *CaseReader) Parts(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[[]Case, error] {
 	l.locked = map[string]bool{}
 	if l.Src != nil {
 		l.queues = l.Src.Czxids()
@@ -68,11 +85,11 @@ func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter
 			}
 		}
 	}
-	return source.Prefetch(ctx, func(ctx context.Context, send func([]Case) error) error {
+	return source.Prefetch(ctx, func(ctx context.Context, send func([][]Case) error) error {
 		for part := range slices.Chunk(entries, partSize) {
 			cases, err := l.part(ctx, part)
 			if err == nil {
-				err = send(cases)
+				err = send([][]Case{cases})
 			}
 			if err != nil {
 				return err

@@ -3,8 +3,8 @@ package acceptcmd
 import (
 	"bytes"
 	"fmt"
-	"os"
 
+	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/harness/accept"
 )
@@ -34,6 +34,6 @@ func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 
 // isJUnit reports whether a file is an earlier content of --out, which the next run replaces.
 func isJUnit(path string) bool {
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path)
 	return err == nil && bytes.Contains(text, []byte(`<testsuites name="mrtq accept"`))
 }

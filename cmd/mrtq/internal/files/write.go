@@ -3,8 +3,12 @@
 package files
 
 import (
+	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -23,21 +27,56 @@ func IsRegular(path string) bool {
 // Write gives a file new content, with gzip if its name ends in .gz. It replaces
 // the file as a whole: if write fails, the file does not change.
 func Write(path string, write func(io.Writer) error) error {
-	content := write
-	if IsGzip(path) {
-		content = func(w io.Writer) error {
-			z := gzip.NewWriter(w)
-			if err := write(z); err != nil {
-				return err
-			}
-			return z.Close()
-		}
-	}
+	content := packed(path, write)
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return writeDevice(path, content)
 	}
 	return openfile.Replace(path, content)
+}
+
+// Add is [Write], but a file that is there keeps its content, and what is written follows it.
+func Add(path string, write func(io.Writer) error) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return openfile.Replace(path, func(w io.Writer) error {
+		if _, err := w.Write(old); err != nil {
+			return err
+		}
+		return packed(path, write)(w) // a gzip file may have several members
+	})
+}
+
+// packed is write with gzip, if the name of the file ends in .gz.
+func packed(path string, write func(io.Writer) error) func(io.Writer) error {
+	if !IsGzip(path) {
+		return write
+	}
+	return func(w io.Writer) error {
+		z := gzip.NewWriter(w)
+		if err := write(z); err != nil {
+			return err
+		}
+		return z.Close()
+	}
+}
+
+// Read returns the content of a file, unpacked if its name ends in .gz.
+func Read(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil || !IsGzip(path) {
+		return content, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		content, err = io.ReadAll(z)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("this is no gzip file, or it was cut: %w", err)
+	}
+	return content, nil
 }
 
 // writeDevice writes to a file that can't be replaced: a device or a pipe.

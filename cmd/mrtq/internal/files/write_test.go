@@ -41,3 +41,32 @@ func TestWriteFileFails(t *testing.T) {
 		}
 	}
 }
+
+// What is added to a file follows what is there, packed or not.
+func TestAdd(t *testing.T) {
+	for _, name := range []string{"plain.ndjson", "packed.ndjson.gz"} {
+		path := filepath.Join(t.TempDir(), name)
+		for _, text := range []string{"first\n", "second\n", ""} {
+			err := Add(path, func(w io.Writer) error {
+				_, err := io.WriteString(w, text)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := Read(path); err != nil || string(got) != "first\nsecond\n" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content[:len(content)-2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read(path); IsGzip(path) == (err == nil) {
+			t.Errorf("%s, cut: %q, %v", name, got, err)
+		}
+	}
+}

@@ -34,7 +34,7 @@ import (
 type Data struct {
 	*migrate.Plan
 	Made time.Time
-	// PlanID is the digest of the plan's file, Version that of mrtq, and Rehearsal what --rehearsal gave; nil
+	// PlanID is the digest of the plan's file, unpacked, Version that of mrtq, and Rehearsal what --rehearsal gave; nil
 	// for nothing.
 	PlanID, Version string
 	Rehearsal       *rehearse.Report
