@@ -212,6 +212,8 @@ var (
 	ErrTakenOver = apply.ErrTakenOver
 	// ErrContended says that other clients keep writing to the target.
 	ErrContended = apply.ErrContended
+	// ErrRefused says that the server refuses an operation although all was read again. Its cause does not pass.
+	ErrRefused = errors.New("the server refuses it each time")
 	// ErrDropped says that a server drops the connection at each transaction, however small.
 	ErrDropped = apply.ErrDropped
 	// ErrSessionLost says that the session was lost.

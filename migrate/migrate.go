@@ -88,7 +88,7 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 		return m.result, err
 	}
 	defer func() { m.result.Origin = m.origin }()
-	return m.result, again(ctx, m.opt.Notify, m.planAgain, m.carryOut)
+	return m.result, again(ctx, m.w, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
 // migration is one call of Migrate.

@@ -36,7 +36,7 @@ func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) err
 		return err
 	}
 	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Transactions() == 0 && p.chain.LeftOut() > 0 {
-		err = fmt.Errorf("%w: %d records or jobs", apply.ErrChanged, p.chain.LeftOut())
+		err = fmt.Errorf("%w: %d records or jobs, the first: %w", apply.ErrChanged, p.chain.LeftOut(), p.chain.LeftOutBy())
 	}
 	return err
 }
@@ -180,8 +180,10 @@ func undecidedOf(c *handover.Case) UndecidedRecord {
 // maxIdle is how often in a row both queues are read again before any work was done.
 const maxIdle = 6
 
-// again calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again.
-func again(ctx context.Context, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
+// again calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again. The error
+// wraps [ErrRefused] if the server refuses the same again then.
+func again(ctx context.Context, w *Writer, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
+	var last *znode.MultiError
 	for idle := 0; ; {
 		steps, err := try(ctx)
 		switch {
@@ -190,6 +192,11 @@ func again(ctx context.Context, say func(string), read func(context.Context) err
 		case err != nil && !errors.Is(err, apply.ErrChanged) && !errors.Is(err, plan.ErrSourceChanged):
 			return cancelled(err)
 		}
+		by := refusal(err)
+		if isSame(last, by) {
+			return cancelled(refused(ctx, &w.Reader, by))
+		}
+		last = by
 		if idle++; steps > 0 {
 			idle = 0
 		}

@@ -116,7 +116,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.accept(); err != nil {
 		return r.res, errors.Join(err, r.whoWorks(ctx))
 	}
-	if err := again(ctx, r.opt.Notify, r.readAgain, r.pass); err != nil {
+	if err := again(ctx, r.w, r.opt.Notify, r.readAgain, r.pass); err != nil {
 		return r.res, err
 	}
 	return r.res, r.lift(ctx)
@@ -464,7 +464,7 @@ func (r *release) notesRestore() bool {
 func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.QueueHold) error {
 	runs := r.t.Ledger.Runs
 	if r.t.Damage != nil || len(queues) == 0 && !r.notesRestore() || len(runs) == 0 {
-		return changed(r.w.Multi(ctx, ops))
+		return r.changed(ctx, r.w.Multi(ctx, ops))
 	}
 	by := ledger.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
 	note := func(run *ledger.Run) {
@@ -477,15 +477,17 @@ func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.
 		note(&run)
 		ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
 	}
-	return changed(apply.NewChain(r.w, *r.t.Ledger.Newest(), r.opt.Limits, nil).Do(ctx, ops, note))
+	return r.changed(ctx, apply.NewChain(r.w, *r.t.Ledger.Newest(), r.opt.Limits, nil).Do(ctx, ops, note))
 }
 
 // changed says that holds or runs are not as they were read, if that is why a transaction was refused.
-func changed(err error) error {
-	var refused *znode.MultiError
+func (r *release) changed(ctx context.Context, err error) error {
+	by := refusal(err)
 	switch {
-	case errors.As(err, &refused) && !errors.Is(err, zkconn.ErrNoAuth), errors.Is(err, apply.ErrTakenOver):
+	case apply.IsRace(by), errors.Is(err, apply.ErrTakenOver):
 		return fmt.Errorf("%w: %v", ErrHoldsChanged, err)
+	case by != nil && !errors.Is(err, zkconn.ErrNoAuth):
+		return refused(ctx, &r.w.Reader, by)
 	case errors.Is(err, zkconn.ErrUnknownOutcome):
 		return fmt.Errorf("whether the queues were released is not known; run the same command again: %w", err)
 	}

@@ -132,7 +132,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	if opt.Confirm != nil && undo.Ask != "" && undo.Ask != asked.Ask {
 		return nil, fmt.Errorf("%w: %s", ErrHoldsChanged, undo.Ask)
 	}
-	err = again(ctx, r.opt.Notify, reread, func(ctx context.Context) (int, error) {
+	err = again(ctx, r.w, r.opt.Notify, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
 		undo.Transactions += steps
 		return steps, err

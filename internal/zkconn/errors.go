@@ -74,6 +74,8 @@ func codeError(code jute.Code) error {
 		return znode.ErrEphemeralParent
 	case jute.NoAuth:
 		return fmt.Errorf("%w (give credentials with --auth-file or $MRTQ_ZK_AUTH, or change the znode's ACL)", ErrNoAuth)
+	case jute.QuotaExceeded:
+		return fmt.Errorf("a quota of ZooKeeper is used up (raise it with setquota in zkCli.sh, or remove it with delquota): %w", code)
 	case jute.ThrottledOp:
 		return ErrThrottled
 	}

@@ -39,8 +39,11 @@ func (w *Writer) RemoveBelow(ctx context.Context, root string) error {
 			return last
 		}
 	}
-	if last == nil {
+	switch {
+	case last == nil:
 		last = errors.New("znodes keep appearing")
+	case errors.Is(last, ErrUnknownOutcome):
+		return fmt.Errorf("%d times in a row: %w", removeRounds, last)
 	}
 	return fmt.Errorf("a client is writing there: %w", last)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -72,6 +73,27 @@ func TestNoAnswerComes(t *testing.T) {
 					err = r.call(t.Context(), w)
 				}
 				if apart := r.op == jute.OpMultiRead; !apart && !errors.Is(err, zkconn.ErrSessionLost) || apart && err != nil { // it is asked for one by one
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestAnswersSayNothing: a server that answers each write with a code that leaves open whether it was done ends the session, too, so
+// that nobody looks and writes for ever.
+func TestAnswersSayNothing(t *testing.T) {
+	server := minizk.Run(t)
+	server.Inject(minizk.Fault{On: func(op minizk.Op) bool { return op.Code == jute.OpCreate }, Do: minizk.Refuse(jute.SystemError)})
+	for _, r := range looking {
+		t.Run(r.name, func(t *testing.T) {
+			cfg := zkconn.Config{Address: zkconn.Address{Servers: []string{server.Addr()}, Chroot: "/"}, GiveUpAfter: impatient}
+			if r.name == "MakeChroot" {
+				cfg.Address.Chroot = "/below"
+			}
+			w := openWriter(t, cfg)
+			within(t, 3*impatient, r.name, func() {
+				if err := r.call(t.Context(), w); !errors.Is(err, zkconn.ErrSessionLost) {
 					t.Errorf("%v", err)
 				}
 			})

@@ -114,7 +114,7 @@ func (s *session) write(ctx context.Context, packet []byte, operations int) ([]b
 	}
 	sent := time.Now()
 	err := s.wait(ctx, c)
-	s.lost(sent, temporary(err))
+	s.lost(sent, temporary(err) || err == nil && c.code != jute.OK && !refusal(c.code))
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnknownOutcome, err)
 	}
@@ -124,8 +124,8 @@ func (s *session) write(ctx context.Context, packet []byte, operations int) ([]b
 	return c.body, codeError(c.code)
 }
 
-// lost notes whether the answer to a write was lost. A caller may look and repeat a write for as long as its
-// answers are lost. So the session ends if that lasts for as long as Config.GiveUpAfter.
+// lost notes whether the answer to a write was lost, or does not say whether it was done. A caller may look and repeat a write for as
+// long as that is so. So the session ends if that lasts for as long as Config.GiveUpAfter.
 func (s *session) lost(sent time.Time, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,7 +137,7 @@ func (s *session) lost(sent time.Time, lost bool) {
 		s.firstLost = sent
 	}
 	if s.lastLost = sent; time.Since(s.firstLost) >= s.cfg.GiveUpAfter {
-		s.end(fmt.Errorf("%w: no write was answered for %s", ErrSessionLost, s.cfg.GiveUpAfter))
+		s.end(fmt.Errorf("%w: for %s no answer said whether a write was done", ErrSessionLost, s.cfg.GiveUpAfter))
 	}
 }
 

@@ -58,6 +58,7 @@ type Chain struct {
 	failures failures
 	steps    int
 	leftOut  int
+	by       *znode.MultiError // why the first was left out
 
 	// Progress, if not nil, is called after each transaction with how many pieces it and
 	// the ones before it have carried out.
@@ -83,6 +84,9 @@ func (c *Chain) Transactions() int { return c.steps }
 
 // LeftOut returns how many optional pieces were left out.
 func (c *Chain) LeftOut() int { return c.leftOut }
+
+// LeftOutBy returns why the first of them was left out; nil if none was.
+func (c *Chain) LeftOutBy() *znode.MultiError { return c.by }
 
 // Guard adds checks to each transaction from now on.
 func (c *Chain) Guard(checks ...znode.Op) { c.guards = append(c.guards, checks...) }
@@ -149,6 +153,9 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 			i := c.refusedPiece(&t, waiting[:fits], err)
 			waiting = append(waiting[:i], waiting[i+1:]...)
 			c.leftOut++
+			if c.by == nil {
+				errors.As(err, &c.by)
+			}
 		default:
 			return err
 		}

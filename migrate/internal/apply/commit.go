@@ -88,14 +88,18 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) err
 	return nil
 }
 
-// refusedBy says why a transaction was refused. If the run's own record, at path, is the
-// reason, another migrator has taken over.
+// refusedBy says why a transaction was refused. If the run's own record, at path, is not as it was, another migrator has taken over.
 func refusedBy(path string, err error) error {
 	var refused *znode.MultiError
-	if errors.As(err, &refused) && refused.Op.Path == path {
+	if errors.As(err, &refused) && refused.Op.Path == path && IsRace(refused) {
 		return fmt.Errorf("%w: %w", ErrTakenOver, err)
 	}
 	return err
+}
+
+// IsRace reports whether an operation was refused because another client has written, or removed, its znode since it was read.
+func IsRace(refused *znode.MultiError) bool {
+	return refused != nil && (errors.Is(refused.Err, znode.ErrBadVersion) || errors.Is(refused.Err, znode.ErrNoNode) || errors.Is(refused.Err, znode.ErrNodeExists))
 }
 
 // wasDone reports whether the transaction with this record of the run was done.

@@ -21,6 +21,7 @@ var refusals = []struct {
 	{migrate.ErrNotReleased, row("", Adviser.release)},
 	{migrate.ErrHoldsChanged, row("", same)},
 	{migrate.ErrContended, row("wait until there is less traffic", same)},
+	{migrate.ErrRefused, row("", same)},
 	{migrate.ErrTakenOver, row("", Adviser.status)},
 	{migrate.ErrRolledBack, row("decide whether you want to migrate again", Adviser.PlanAgain)},
 	{migrate.ErrStale, row("find out who changed the queue", Adviser.PlanAgain)},
