@@ -224,7 +224,7 @@ func (q *Queue) written(path string, version int32, data []byte, by lock) eviden
 func (q *Queue) locked(path string) evidence {
 	return evidence{path, func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
-		return ok && stat.EphemeralOwner == q.conn.SessionID(), err
+		return ok && stat.EphemeralOwner != 0 && stat.EphemeralOwner == q.conn.SessionID(), err
 	}}
 }
 

@@ -298,12 +298,13 @@ func explore(f *fixture, o operation, c fault) (r result) {
 }
 
 // act is what the rival does. If the client's request was lost, it first does the same, so that there is something to
-// undo, or to go on from. An error is not one of the test's: the client may have been first, or may hold the lock.
+// undo, or to go on from. (Nobody undoes a worker's step: a deployed worker takes the item instead, and keeps it.) An error is not
+// one of the test's: the client may have been first, or may hold the lock.
 func (p *party) act(o operation, c fault) {
 	if c.rival == "nobody" {
 		return
 	}
-	if c.rival == "same" || !c.after {
+	if c.rival == "same" || !c.after && !(o.worker && c.rival == "undo") {
 		if do, err := o.ready(p); err == nil {
 			_, _ = do()
 		}
