@@ -99,6 +99,7 @@ type migration struct {
 	owner  string
 	plan   *Plan
 	origin ledger.Origin
+	seen   int64 // the newest transaction of the source before its records were first read
 	result *MigrateResult
 }
 
@@ -143,6 +144,7 @@ func (m *migration) prepare(ctx context.Context) error {
 		return err
 	}
 	m.src = withTimes(m.src, t)
+	m.seen = m.src.Reader().LastZxid()
 	if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
 		return cancelled(err)
 	}
@@ -323,7 +325,7 @@ func (m *migration) beginRun() ledger.Run {
 	}
 	return ledger.Run{
 		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
-		Started: now(), Next: m.src.NextNumbers(), Stat: znode.Stat{Version: -1},
+		Started: now(), Next: m.src.NextNumbers(), Read: m.seen, Stat: znode.Stat{Version: -1},
 	}
 }
 

@@ -65,6 +65,9 @@ type Run struct {
 	// Next has, for each legacy queue node, the number that its next record would have got
 	// when the run began. A record with a lower number was there.
 	Next map[string]uint32 `json:"next"`
+	// Read is the newest transaction in the legacy queue's ensemble before the run first read its records. What was written to a record
+	// later may be newer than what the run made of it.
+	Read int64 `json:"read"`
 	// Entries is how many entries its ledger has.
 	Entries int `json:"entries"`
 	// Version is the version that the run's znode has with this record. If the znode has

@@ -21,6 +21,8 @@ type batch struct {
 	run   *ledger.Run
 	want  rules.Batch
 	keyed bool
+	// changed says that any of its records may have been another one when the batch was made.
+	changed bool
 }
 
 func newBatch(of *ledger.Batch, run *ledger.Run) *batch {
@@ -34,12 +36,15 @@ func (b *batch) add(it item, d newqueue.Dialect) {
 		b.want.Key, b.keyed = rules.BatchOf(*it.record, b.run.ID, d), true
 	}
 	b.want.Add(*it.record, it.state, d)
+	b.changed = b.changed || it.changed
 }
 
 // isWhole reports whether the records of the run that created the batch are all as they were
 // then. Otherwise nobody can say what its submission should be. (A run that was interrupted
 // may have found fewer or more of them later.)
-func (b *batch) isWhole() bool { return b.want.Jobs == b.of.Own && b.want.Jobs == b.of.Jobs }
+func (b *batch) isWhole() bool {
+	return !b.changed && b.want.Jobs == b.of.Own && b.want.Jobs == b.of.Jobs
+}
 
 // checkBatches compares the batches that runs created. Those of a done run that is held are
 // compared exactly. The others must obey the layout, or be removed.
@@ -200,8 +205,13 @@ func (v *verifier) concludeBatch(b *batch, s *batchObservation) {
 // compare returns the first difference from what the run made; "" if there is none. One more
 // folder is none: a later run may have added it, and its rollback leaves it.
 func (b *batch) compare(s *batchObservation, d newqueue.Dialect) string {
-	if !b.isWhole() {
-		return "" // its records are not all as they were, and verify says so
+	if !b.isWhole() { // so it is not known what it should be, but that nobody has written it
+		for _, n := range s.nodes {
+			if n.Stat.Version != 0 && !isFolder(n.Path) && n.Path != newqueue.BatchStatesPath(b.of.ID) {
+				return n.Path + " was written again"
+			}
+		}
+		return ""
 	}
 	got := map[string]znode.Node{}
 	for _, n := range s.nodes {

@@ -24,7 +24,8 @@ type item struct {
 	queue  newqueue.QueueHold
 	record *rules.Record // as it was migrated; nil if it is not there any more, or has changed
 	state  rules.State   // in which its job began; zero if record is nil
-	// changed says that somebody changed the record after its run had begun.
+	// changed says that somebody changed the record after its run had first read it. Then its job is made of what is there now, as
+	// the hash says, but nobody knows what its batch is made of, and in which order it was met.
 	changed bool
 }
 
@@ -138,7 +139,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	}
 	r := f.Record
 	it.record, it.state = &r, d.State
-	it.changed = czxidTells(it.run) && f.Stat.Mzxid > it.run.Stat.Czxid
+	it.changed = !it.run.Restored && f.Stat.Mzxid > it.run.Read
 	if b := v.batches[entry.Batch]; b != nil && entry.Run == b.of.Run {
 		b.add(it, v.dialect)
 	}
