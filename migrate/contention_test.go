@@ -1,11 +1,13 @@
 package migrate_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -95,6 +97,31 @@ func TestEveryIDIsTaken(t *testing.T) {
 	res, err := s.migrate(s.options())
 	if !errors.Is(err, migrate.ErrContended) || !strings.Contains(err.Error(), "/batches") || res.Created.Jobs != 0 {
 		t.Errorf("%v, created %+v", err, res.Created)
+	}
+}
+
+// If others keep removing the election, the migration ends with an error and does not wait forever. Once does not matter.
+func TestElectionIsRemoved(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		times int
+		want  string
+	}{
+		{1, "<nil>"},
+		{1000, "other clients keep writing to the target: join the election: create /migration/election/n-: no such znode"},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.Design)
+		removed := 0
+		s.beforeEach(func(op minizk.Op) bool { return op.Session == s.session && op.Write }, func(int) {
+			if removed < c.times && s.door().Delete("/migration/election", -1) == nil {
+				removed++
+			}
+		})
+		if _, err := migrate.Migrate(ctx, s.source(), s.w, s.options()); fmt.Sprint(err) != c.want || removed == 0 {
+			t.Errorf("removed %d times:\ngot  %v\nwant %s", removed, err, c.want)
+		}
 	}
 }
 

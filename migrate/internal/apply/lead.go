@@ -58,17 +58,25 @@ func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, 
 	return turn, nil
 }
 
+// maxJoins is how often in a row others may remove the election before this migrator has a place in it.
+const maxJoins = 100
+
 // join takes a place in the election. If somebody removes the election meanwhile, join makes it again.
 func join(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL) (*election.Place, error) {
-	for {
-		for _, path := range []string{ledger.MigrationPath, ledger.ElectionPath} {
-			if err := Ensure(ctx, w, path, acl); err != nil {
-				return nil, err
-			}
+	for try := 1; ; try++ {
+		err := Ensure(ctx, w, ledger.MigrationPath, acl)
+		if err == nil {
+			err = Ensure(ctx, w, ledger.ElectionPath, acl)
 		}
-		place, err := election.Join(ctx, w, ledger.ElectionPath, owner, acl)
-		if !errors.Is(err, znode.ErrNoNode) || ctx.Err() != nil {
+		var place *election.Place
+		if err == nil {
+			place, err = election.Join(ctx, w, ledger.ElectionPath, owner, acl)
+		}
+		switch {
+		case !errors.Is(err, znode.ErrNoNode) || ctx.Err() != nil:
 			return place, err
+		case try == maxJoins:
+			return nil, fmt.Errorf("%w: %w", ErrContended, err)
 		}
 	}
 }
