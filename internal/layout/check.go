@@ -76,8 +76,8 @@ type GoRules struct {
 	// Visit is called for every znode that the map describes, in the order of
 	// [TreeReader.Walk].
 	Visit func(v Visit)
-	// Done is called after the last znode.
-	Done func()
+	// Done is called after the last znode. now is the time by which ages are judged.
+	Done func(now time.Time)
 	// Session is the session that may be between two writes, if a finding is about that; 0 if none is.
 	Session func(f Finding) int64
 }

@@ -153,7 +153,7 @@ func (c *checker) checkRelations() error {
 	}
 	for _, rules := range c.goRules {
 		if rules.Done != nil {
-			rules.Done()
+			rules.Done(now)
 		}
 	}
 	return c.ctx.Err()

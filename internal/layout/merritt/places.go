@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"mrtq/internal/layout"
@@ -157,7 +158,7 @@ func (p *places) submission(b *batchPlace, n znode.Node) {
 }
 
 // done compares jobs, batches and entries, after all znodes were visited.
-func (p *places) done() {
+func (p *places) done(now time.Time) {
 	for bid, b := range p.batches {
 		p.batchStates(bid, b)
 	}

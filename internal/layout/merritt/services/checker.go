@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/znode"
@@ -17,14 +18,14 @@ type checker struct {
 	it       *Item             // the item whose znodes pass
 	roots    map[string]bool   // the nodes that the services create when they start: whether they are there
 	batchIDs map[string]string // of submissions, by BID
-	storing  map[string]string // jobs on which Store is at work, by the lock on their object
+	storage  storageLocks
 }
 
 // newChecker returns the code that checks the requirements, one znode after the
 // other. It passes each violation to report. In memory it keeps the batchID of every
 // batch.
 func newChecker(report func(layout.Finding, string)) layout.GoRules {
-	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, storing: map[string]string{}}
+	c := &checker{report: report, roots: map[string]bool{}, batchIDs: map[string]string{}, storage: newStorageLocks()}
 	for _, path := range newqueue.MrtZK.StartNodes() {
 		c.roots[path] = false
 	}
@@ -46,6 +47,9 @@ func (c *checker) visit(v layout.Visit) {
 		if !ok {
 			o, _ = newqueue.ParseObject(n.Data)
 		}
+		if v.Node.ID == "job-status" {
+			c.it.changed = n.Stat.Mtime
+		}
 		if c.it.Objects[znode.Name(n.Path)] = o; len(n.Data) == 0 {
 			c.it.empty = append(c.it.empty, znode.Name(n.Path))
 		}
@@ -56,10 +60,13 @@ func (c *checker) visit(v layout.Visit) {
 	case "batch-entry":
 		c.it.entries[newqueue.BatchFolder(v.Params.Get("folder"))]++
 	case "batch-lock", "job-lock", "request-lock":
-		c.it.locked = n.Stat.EphemeralOwner != 0
+		c.it.locked, c.it.lockedAt = n.Stat.EphemeralOwner != 0, n.Stat.Czxid
 		c.heldLock("R02/lock", n)
 	case "storage-lock", "inventory-lock", "localid-lock": // on an object, not an item
-		c.finish() // the last job
+		if v.Node.ID == "storage-lock" && n.Stat.EphemeralOwner == 0 {
+			c.storage.locks = append(c.storage.locks, n)
+			return
+		}
 		c.heldLock("R02", n)
 	}
 }
@@ -80,9 +87,7 @@ func (c *checker) finish() {
 		if id, ok := c.batchIDs[it.bid]; ok {
 			it.BatchID = id
 		}
-		if it.state == "Storing" && it.locked {
-			c.storing[newqueue.StorageLock(it.text("identifiers", "primary_id")).Path(newqueue.MrtZK)] = it.Path
-		}
+		c.storage.job(it)
 	}
 	for _, v := range it.violations() {
 		c.violated(v)
@@ -95,8 +100,12 @@ func (c *checker) violated(v Violation) {
 }
 
 // done checks the requirements that depend on the whole tree.
-func (c *checker) done() {
+func (c *checker) done(now time.Time) {
 	c.finish()
+	for _, n := range c.storage.locks {
+		severity, found := c.storage.judge(n, now)
+		c.report(layout.Finding{Rule: "R02", Severity: severity, Path: n.Path, Expected: "a lock only while a service is running", Found: found}, "")
+	}
 	c.missingRoots()
 }
 
@@ -133,9 +142,6 @@ func requirementOf(rule string) *Requirement {
 // while it works.
 func (c *checker) heldLock(rule string, n znode.Node) {
 	f := layout.Finding{Rule: rule, Severity: layout.Error, Path: n.Path, Expected: "a lock only while a service is running", Found: "a lock that outlives its session"}
-	if job := c.storing[n.Path]; job != "" {
-		f.Severity, f.Found = layout.Info, "Store is at work on "+job
-	}
 	if owner := n.Stat.EphemeralOwner; owner != 0 {
 		f.Severity, f.Found = layout.Info, fmt.Sprintf("a lock of session %#x", owner)
 	}

@@ -23,6 +23,8 @@ type Item struct {
 	planned   bool                         // it is not in a tree yet, and only its objects are known
 	bid       string                       // of a job
 	locked    bool                         // a session has locked it
+	lockedAt  int64                        // the transaction in which it did
+	changed   int64                        // of a job, when its status was written, in ms
 	hasStates bool                         // of a batch
 	entries   map[newqueue.BatchFolder]int // of a batch, how many
 	empty     []string                     // its znodes without data
