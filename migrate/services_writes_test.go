@@ -138,7 +138,7 @@ func (s *site) setStatus(op, path, says string) {
 	if op == "requeue" {
 		o["retry_count"] = o["retry_count"].(float64) + 1
 	}
-	o["status"], o["last_modified"], o["message"] = state, "2026-11-21 12:00:00 -0800", message
+	o["status"], o["last_modified"], o["message"] = state, time.Now().Format("2006-01-02 15:04:05 -0700"), message
 	s.set(path+"/status", s.json(o))
 }
 

@@ -28,6 +28,8 @@ type Status struct {
 	Locks    []LockStatus  `json:"locks"`
 	// Abandoned are access requests in Processing that nobody has locked: in dialect mrt-zk no worker takes them again.
 	Abandoned []string `json:"abandoned"`
+	// Unreported are batches that wait for no job, and that nobody has reported within [newqueue.ReportedWithin].
+	Unreported []UnreportedBatch `json:"unreported"`
 	// Migrators counts the migrations that are running, or wait for their turn.
 	Migrators int `json:"migrators"`
 	// Legacy has each legacy queue; none if it is in another ensemble.
@@ -102,7 +104,7 @@ func (s *Status) Undecided() (all []UndecidedRecord) {
 
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
-	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
+	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Unreported: []UnreportedBatch{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := readTarget(ctx, dst)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 		return nil, err
 	}
 	reading := statusReader{t: t, names: names, status: s}
-	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks} {
+	for _, read := range []func(context.Context) error{reading.migrators, reading.states, reading.locks, reading.reports} {
 		if err := read(ctx); err != nil {
 			return nil, err
 		}
@@ -139,10 +141,11 @@ func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 }
 
 type statusReader struct {
-	t      *target.Target
-	names  *target.Names
-	status *Status
-	owned  []string // the runs' jobs and requests, sorted
+	t       *target.Target
+	names   *target.Names
+	status  *Status
+	owned   []string          // the runs' jobs and requests, sorted
+	waiting []UnreportedBatch // batches in a state in which they are reported when their jobs are done
 }
 
 // migrators counts the places in the election that sessions hold.
@@ -229,7 +232,7 @@ func (r *statusReader) states(ctx context.Context) error {
 	}
 	for _, q := range newqueue.AccessQueues {
 		parent, access := newqueue.AccessQueuePath(q), counts{}
-		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string) {
+		err := r.statuses(ctx, parent, newqueue.AccessPrefix, func(path, state string, _ znode.Node) {
 			access.add(state, r.isOwned(path))
 			if dialect == newqueue.MrtZK && state == string(newqueue.AccessProcessing) {
 				s.Abandoned = append(s.Abandoned, path) // unless there is a lock
@@ -243,8 +246,11 @@ func (r *statusReader) states(ctx context.Context) error {
 		}
 	}
 	batches := counts{}
-	err = r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string) {
+	err = r.statuses(ctx, newqueue.BatchesPath, newqueue.BatchPrefix, func(path, state string, n znode.Node) {
 		batches.add(state, r.t.Ledger.Batch(znode.Name(path)) != nil)
+		if awaitsReport(state) {
+			r.waiting = append(r.waiting, UnreportedBatch{path, state, changedAt(n)})
+		}
 	})
 	s.Batches = batches.list()
 	return err
@@ -279,8 +285,8 @@ func (r *statusReader) jobs(ctx context.Context) error {
 	return nil
 }
 
-// statuses calls each with the state of every child of a parent.
-func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each func(path, state string)) error {
+// statuses calls each with the state of every child of a parent, and its status.
+func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each func(path, state string, status znode.Node)) error {
 	names := slices.DeleteFunc(slices.Clone(r.names.Children(parent)), func(name string) bool {
 		_, ok := newqueue.ParseSequenceID(prefix, name)
 		return !ok
@@ -288,7 +294,7 @@ func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each
 	for i, name := range names {
 		names[i] = znode.Join(parent, name) + "/status"
 	}
-	return r.t.Reader.MarkUnreadable().GetEach(ctx, names, func(n znode.Node) { each(znode.Parent(n.Path), stateIn(n.Data)) })
+	return r.t.Reader.MarkUnreadable().GetEach(ctx, names, func(n znode.Node) { each(znode.Parent(n.Path), stateIn(n.Data), n) })
 }
 
 // stateIn returns the state in a status, in lower case.

@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"slices"
+	"time"
 
 	"mrtq/newqueue/states"
 )
@@ -96,6 +97,14 @@ func (s BatchState) Known() bool { return slices.Contains(batchNames, string(s))
 
 // Known reports whether this is one of the states.
 func (s AccessState) Known() bool { return slices.Contains(accessNames, string(s)) }
+
+// AwaitsReport reports whether a batch in this state is reported once none of its jobs is unfinished.
+func (s BatchState) AwaitsReport() bool {
+	return s == BatchProcessing || s == BatchReporting || s == BatchUpdateReporting
+}
+
+// ReportedWithin is how long a batch may wait for its report once none of its jobs is unfinished.
+const ReportedWithin = 24 * time.Hour
 
 // Success returns the state that a job gets when a worker succeeds in state s. It is
 // "" if a worker has nothing to do in that state.

@@ -32,6 +32,7 @@ type places struct {
 	more    []folderPlace // batch entries of jobs that have one already
 	reading jobReading    // the job whose znodes pass
 	first   map[jobKey]string
+	held    bool // the ingest queue is held
 }
 
 // jobPlace has the properties of a job that its entries depend on. A property
@@ -57,7 +58,9 @@ type batchPlace struct {
 	state      newqueue.BatchState
 	hasStates  bool
 	processing bool
-	jobs       bool // a job names it as its batch
+	jobs       bool  // a job names it as its batch
+	unfinished bool  // it has an entry in batch-processing
+	changed    int64 // when its state or that of a job of it has changed the last time, in ms
 	locked     bool
 }
 
@@ -104,9 +107,11 @@ func (p *places) visit(v layout.Visit) {
 		p.submission(b, n)
 	case "batch-status":
 		o, _ := v.Value.(newqueue.Object)
-		if s, err := o.BatchStatus(p.d); err == nil && s.State.Known() {
+		s, err := o.BatchStatus(p.d)
+		if err == nil && s.State.Known() {
 			b.state = s.State
 		}
+		b.changed = changedAt(s.LastModified, n, s.State == newqueue.BatchUpdateReporting)
 	case "batch-lock":
 		b.locked = true
 	case "batch-states":
@@ -114,6 +119,7 @@ func (p *places) visit(v layout.Visit) {
 	case "batch-folder":
 		b.processing = b.processing || v.Params.Get("folder") == string(newqueue.FolderProcessing)
 	case "batch-entry":
+		b.unfinished = b.unfinished || v.Params.Get("folder") == string(newqueue.FolderProcessing)
 		p.entry(b, newqueue.BatchFolder(v.Params.Get("folder")), jid)
 	case "job":
 		p.configured()
@@ -134,6 +140,9 @@ func (p *places) visit(v layout.Visit) {
 		if i := slices.Index(p.d.JobStates(), s.State); err == nil && i >= 0 {
 			j.state, j.hasState = p.d.JobStates()[i], true
 		}
+		if b := p.batches[j.bid]; b != nil {
+			b.changed = max(b.changed, changedAt(s.LastModified, n, s.State == newqueue.JobDeleted))
+		}
 	case "job-priority":
 		if number, err := newqueue.ParsePriority(n.Data); err == nil {
 			j.priority, j.hasPriority = uint8(number), true
@@ -141,6 +150,8 @@ func (p *places) visit(v layout.Visit) {
 	case "queue-entry":
 		p.configured()
 		p.queueEntry(n.Path, jid) // all jobs come before all queues
+	case "queue-hold":
+		p.held = p.held || v.Params.Get("hold") == string(newqueue.HoldIngest)
 	}
 }
 
@@ -161,6 +172,7 @@ func (p *places) submission(b *batchPlace, n znode.Node) {
 func (p *places) done(now time.Time) {
 	for bid, b := range p.batches {
 		p.batchStates(bid, b)
+		p.batchReport(bid, b, now)
 	}
 	p.batchUUIDs()
 	for jid, j := range p.jobs {
@@ -219,6 +231,30 @@ func (p *places) batchStates(bid string, b *batchPlace) {
 		}
 		p.found("batch-states/no-processing", batch, newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "", "the folder, even empty", found)
 	}
+}
+
+// changedAt is when an item got its state: as its status says, else when that was written. An administrator's tool leaves the time
+// as it was.
+func changedAt(said time.Time, status znode.Node, byAdmin bool) int64 {
+	if said.IsZero() || byAdmin {
+		return status.Stat.Mtime
+	}
+	return said.UnixMilli()
+}
+
+// batchReport names a batch that should have been reported long ago: it waits for no job, and no worker has it. While the queue is
+// held, nobody reports.
+func (p *places) batchReport(bid string, b *batchPlace, now time.Time) {
+	age := now.Sub(time.UnixMilli(b.changed))
+	if !b.state.AwaitsReport() || b.unfinished || b.locked || !b.processing || b.changed == 0 || age < newqueue.ReportedWithin {
+		return
+	}
+	f := layout.Finding{Rule: "batch-status/not-reported", Item: newqueue.BatchPath(bid), Path: newqueue.BatchPath(bid) + "/status",
+		Expected: "a report within a day, because none of its jobs is unfinished", Found: fmt.Sprintf("it is %s, and has not changed for %d days", b.state, int(age.Hours()/24))}
+	if p.held {
+		f.Severity, f.Found = layout.Info, f.Found+"; the queue is held"
+	}
+	p.report(f, "")
 }
 
 // acquired reports whether a batch is as a worker acquires it in dialect mrt-zk: already

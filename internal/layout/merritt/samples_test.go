@@ -57,9 +57,9 @@ var merrittData = map[string]map[string]string{
 var merrittNames = []string{"{batch}", batchPath, "{job}", jobPath, "{request}", requestPath, "{entry}", entryPath, "{inbatch}", inBatch}
 
 func merrittBreaks(dialect string) map[string]func(f forest) {
-	names := append(slices.Clone(merrittNames), "{held}", "Held", "{modified}", "last_modified")
+	names := append(slices.Clone(merrittNames), "{held}", "Held", "{modified}", "last_modified", "{days ago}", "2023-11-01 12:00:00 +0000")
 	if dialect == "design" {
-		names = append([]string{"{held}", "held", "{job}/status {modified}", jobPath + "/status last_modification_date"}, names...)
+		names = append([]string{"{held}", "held", "{days ago}", "2023-11-01T12:00:00Z", "{job}/status {modified}", jobPath + "/status last_modification_date"}, names...)
 	}
 	b := firstWays(changesOf("merritt-breaks.txt", names...))
 	if dialect == "design" { // its workers have no folders, and nobody demands anything else

@@ -49,6 +49,9 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		return screen.Row{l.Path, l.Session}
 	})
 	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, func(path string) screen.Row { return screen.Row{path} })
+	screen.List(s, "No job of them is unfinished, and nobody reports them", st.Unreported, []string{"BATCH", "STATE", "SINCE"}, func(b migrate.UnreportedBatch) screen.Row {
+		return screen.Row{b.Path, b.State, timeText(b.Since)}
+	})
 	var legacy []screen.Row
 	for _, l := range st.Legacy {
 		var was migrate.LegacyStatus
@@ -188,7 +191,7 @@ func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, te
 	switch {
 	case slices.Contains(unsound, s.Step), s.Releasing():
 		return screen.Bad, word, text
-	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned) > 0:
+	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned)+len(s.Unreported) > 0:
 		return screen.Attention, word, text
 	}
 	return screen.Good, word, text
@@ -232,7 +235,8 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 		text += ", and no queue is held"
 	}
 	text = with(text) + legacyText(s.Legacy)
-	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"}}) {
+	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"},
+		{len(s.Unreported), "batch has no unfinished job, and nobody reports it", "batches have no unfinished job, and nobody reports them"}}) {
 		text += "; " + of
 	}
 	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 }) {

@@ -16,7 +16,7 @@ import (
 type storageLocks struct {
 	locks   []znode.Node
 	working map[string][]worked // jobs that a session has locked, by the lock on their object; "" for those that Process or Store has and that name none yet
-	moved   map[string]moved     // the last job that has moved on from Store, by the lock on its object
+	moved   map[string]moved    // the last job that has moved on from Store, by the lock on its object
 }
 
 // worked is a job that a session has locked, and the transaction in which it did.
