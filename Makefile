@@ -55,7 +55,7 @@ skipped: build
 # The packages whose tests ask for the backend to test on, besides cmd/mrtq and harness: on
 # Apache's server. They wait for it more than they compute, so two commands run at once.
 # TestBackendPackages checks the list.
-on_backend := ./internal/election ./internal/sides ./internal/zkconn ./newqueue/client
+on_backend := ./internal/election ./internal/restore ./internal/sides ./internal/zkconn ./newqueue/client
 
 test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test ./cmd/mrtq -run 'TestServerScripts|TestAccept|TestRunbook$$' & scripts=$$!; \

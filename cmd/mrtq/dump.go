@@ -29,7 +29,8 @@ func (a *app) dumpCmd() *cobra.Command {
 		Short: "write a tree to a dump",
 		Long: `Write every znode below the source's chroot to a dump, which has one line for each
 znode, sorted by path: a JSON object with its data, Stat and ACL. dump leaves out
-ZooKeeper's own /zookeeper. It writes nothing to the source.
+ZooKeeper's own /zookeeper, at the server's root only: below a chroot a znode of that name
+is an ordinary one. It does not say which znodes are containers or have a TTL. It writes nothing to the source.
 
 If you have no permission to read a znode, dump names it, and marks it in the dump as
 unreadable, so that nobody takes the dump for a complete one. Then the exit code is 3.

@@ -30,9 +30,14 @@ func (a *app) restoreCmd() *cobra.Command {
 		Long: `Create the znodes of a dump below the target's chroot. A znode that already exists
 with the same data stays. If one exists with other data, nothing is written.
 Ephemeral znodes are left out, because their sessions have ended, and so is the data
-of the chroot itself. ZooKeeper numbers a parent's sequential children with a counter, which nobody can set. restore names each
+of the chroot itself. Containers and TTL znodes become ordinary ones, which the server does not remove,
+because a dump does not tell them apart. ZooKeeper numbers a parent's sequential children with a counter, which nobody can set. restore names each
 counter that is behind the dump's. restore refuses a dump that lacks znodes (see mrtq
 dump). If it is interrupted, run it again.
+
+What the target can't hold is named before anything is written, with the reason and what
+to do: a znode above its jute.maxbuffer, an ACL that it does not take, a znode where it has
+an ephemeral one. Only a quota may show later: raise it, and run the command again.
 
 --below restores only a part of the dump. If the migration's own records were
 damaged, restore --below /migration brings them back from a dump of the target that
@@ -70,7 +75,7 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 		return err
 	}
 	res, err := c.restore(ctx, a, p, tree)
-	if errors.Is(err, restore.ErrOtherData) {
+	if errors.Is(err, restore.ErrOtherData) || errors.Is(err, restore.ErrRefused) {
 		err = exit.Check(err)
 	}
 	if err != nil {
@@ -121,14 +126,10 @@ func (c *restoreCmd) restore(ctx context.Context, a *app, p place, tree *znode.T
 	defer finish()
 	opt := restore.Options{Below: c.below, Ops: a.conn.MaxRate, Progress: show}
 	err = a.onTarget(ctx, p, func(w *migrate.WritableSide) error {
-		made, err := w.MakeChroot(ctx)
-		if err != nil {
-			return err
-		}
-		if len(made) > 0 {
-			a.Say("created the chroot %s", made[len(made)-1])
-		}
 		res, err = restore.Restore(ctx, tree, w.Writer, opt)
+		if res != nil && res.Chroot != "" {
+			a.Say("created the chroot %s", res.Chroot)
+		}
 		return err
 	})
 	return res, err

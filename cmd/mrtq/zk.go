@@ -23,6 +23,7 @@ import (
 	"mrtq/harness/rehearse"
 	"mrtq/internal/sides"
 	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
 )
 
 type zkCmd struct {
@@ -125,6 +126,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	if c.load != "" {
 		if opt.Tree, err = sides.Load(ctx, sides.Place{Text: c.load, File: c.load}, sides.Options{RequireComplete: true}); err != nil {
 			return files.Unread("--load "+c.load, err)
+		}
+		if opt.Tree.Get(ztree.SystemRoot) != nil {
+			return fmt.Errorf("--load %s: the dump is that of a chroot: it has %s, where this server has its own znodes; leave --load out, and restore it into a chroot", c.load, ztree.SystemRoot)
 		}
 	}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)

@@ -39,7 +39,7 @@ func (s *Server) Load(t *Tree) error {
 // adopt makes znodes the server's own, with the sessions that own its ephemeral nodes. The caller
 // holds mu.
 func (s *Server) adopt(nodes *Tree) {
-	s.db = ztree.New(nodes)
+	s.db = ztree.New(nodes, s.opt.Bare)
 	if s.opt.NoExtendedTypes {
 		s.db.RefuseTTL()
 	}

@@ -34,6 +34,9 @@ type Options struct {
 	// closed. Then it has what clients have changed, and the server's own nodes below /zookeeper.
 	// Nil is an empty tree.
 	Tree *Tree
+	// Bare means that the server has no nodes of its own below /zookeeper. What Tree has there is its
+	// users', as in the dump of a chroot.
+	Bare bool
 	// MaxBuffer is the longest packet that the server accepts, in bytes, like a real server's
 	// property jute.maxbuffer. 0 is jute.MaxBuffer.
 	MaxBuffer int

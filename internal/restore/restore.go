@@ -6,6 +6,8 @@
 // The root's own data are left out, and so are ephemeral znodes, because their sessions have ended. Nobody can set the counter of a
 // parent's sequential children, so a restore reports those that are behind. A parent gets its ACL last,
 // because that may forbid to write below it.
+//
+// What the server would refuse is found before anything is written, by trials (trial.go).
 package restore
 
 import (
@@ -14,8 +16,10 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/internal/ztree"
 )
 
 // Options are the options of a restore.
@@ -30,6 +34,7 @@ type Options struct {
 
 // Result is what a restore did.
 type Result struct {
+	Chroot     string    `json:"-"` // if it was created
 	Created    int       `json:"created"`
 	There      int       `json:"there"`      // already there, with the same data
 	Ephemerals []string  `json:"ephemerals"` // left out, because their sessions are over
@@ -48,6 +53,21 @@ type Counter struct {
 // was written, unless another client created it meanwhile.
 var ErrOtherData = errors.New("the target already has znodes of the dump, with other data or another ACL")
 
+// ErrRefused says that the target can't hold a znode of the dump. Nothing was written.
+var ErrRefused = errors.New("the target can't hold the dump")
+
+// refused is an [ErrRefused] about some znodes, with what to do.
+func refused(paths []string, why, instead string) error {
+	return fmt.Errorf("%w: %s%s: %s; nothing was written; %s", ErrRefused, paths[0], andMore(len(paths)-1), why, instead)
+}
+
+func andMore(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
+}
+
 // maxAttempts is how often in a row a write may lose its answer before the restore gives up.
 const maxAttempts = 6
 
@@ -57,13 +77,21 @@ type operation struct {
 	tree, there *znode.Tree
 	opt         Options
 	res         *Result
+	chroot      []znode.Op // create what is missing of it
 }
 
-// Restore creates the znodes of a tree that are missing, below the session's chroot, which
-// must exist. The error wraps [ErrOtherData], or comes from the server, perhaps because another client has
+// Restore creates the znodes of a tree that are missing, below the session's chroot, which is created
+// if it is missing. The error wraps [ErrOtherData] or [ErrRefused], or comes from the server, perhaps because another client has
 // written meanwhile.
 func Restore(ctx context.Context, tree *znode.Tree, dst *zkconn.Writer, opt Options) (*Result, error) {
 	r := &operation{w: dst, tree: tree, opt: opt, res: &Result{Ephemerals: []string{}, Counters: []Counter{}}}
+	for p := dst.Address().Chroot; p != "" && p != "/"; p = znode.Parent(p) {
+		_, there, err := dst.WithChroot("/").Exists(ctx, p)
+		if err != nil || there {
+			break // if it may not be read, the trials tell
+		}
+		r.chroot = append([]znode.Op{{Kind: znode.OpCreate, Path: p, Outside: true}}, r.chroot...)
+	}
 	var roots []string
 	for _, name := range tree.Children("/") {
 		roots = append(roots, "/"+name)
@@ -76,11 +104,26 @@ func Restore(ctx context.Context, tree *znode.Tree, dst *zkconn.Writer, opt Opti
 	if err != nil {
 		return r.res, err
 	}
-	for _, ops := range r.transactions(missing) {
+	most, err := r.tryOut(ctx, missing)
+	if err != nil {
+		return r.res, err
+	}
+	made, err := dst.MakeChroot(ctx)
+	if err != nil {
+		return r.res, err
+	}
+	if len(made) > 0 {
+		r.res.Chroot = made[len(made)-1]
+	}
+	for _, ops := range r.transactions(missing, most) {
 		if ctx.Err() != nil {
 			return r.res, context.Cause(ctx)
 		}
-		if err := r.commit(context.WithoutCancel(ctx), ops); err != nil {
+		err := r.commit(context.WithoutCancel(ctx), ops)
+		if errors.Is(err, jute.QuotaExceeded) {
+			err = fmt.Errorf("%w: %d of %d missing znodes are created, and a quota of a znode above this one is used up; %s", err, r.res.Created, len(missing), raiseQuota)
+		}
+		if err != nil {
 			return r.res, err
 		}
 		r.res.Created += len(ops)
@@ -123,17 +166,23 @@ func (r *operation) commit(ctx context.Context, ops []znode.Op) (err error) {
 // maxBytes is how large a transaction becomes, unless a single znode is larger.
 const maxBytes = 64 << 10
 
-// transactions create znodes in this order.
-func (r *operation) transactions(nodes []*znode.Node) (all [][]znode.Op) {
+// create is the operation that creates a znode. A parent gets its ACL last.
+func (r *operation) create(n *znode.Node) znode.Op {
+	op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data}
+	if len(r.tree.Children(n.Path)) == 0 {
+		op.ACL = n.ACL
+	}
+	return op
+}
+
+// transactions create znodes in this order. Their operations have no more bytes than most, unless one alone has.
+func (r *operation) transactions(nodes []*znode.Node, most int) (all [][]znode.Op) {
 	var ops []znode.Op
 	size := 0
 	for _, n := range nodes {
-		op := znode.Op{Kind: znode.OpCreate, Path: n.Path, Data: n.Data}
-		if len(r.tree.Children(n.Path)) == 0 && len(n.ACL) > 0 { // a parent gets its ACL last
-			op.ACL = n.ACL
-		}
+		op := r.create(n)
 		more := op.Size(len(r.w.Address().Chroot))
-		if len(ops) > 0 && (size+more > maxBytes || len(ops) == r.opt.Ops) {
+		if len(ops) > 0 && (size+more > most || len(ops) == r.opt.Ops) {
 			all, ops, size = append(all, ops), nil, 0
 		}
 		ops, size = append(ops, op), size+more
@@ -146,11 +195,15 @@ func (r *operation) transactions(nodes []*znode.Node) (all [][]znode.Op) {
 
 // compare finds what is missing, parents first, and says in the result what is there.
 func (r *operation) compare() (missing []*znode.Node, err error) {
-	var other []string
+	var other, ephemeral, system []string
 	creates := map[string]int64{} // by parent
 	for n := range r.tree.All("/") {
 		got := r.there.Get(n.Path)
 		switch {
+		case r.w.Address().Chroot == "" && znode.Within(n.Path, ztree.SystemRoot):
+			system = append(system, n.Path)
+		case n.Path != "/" && n.Stat.EphemeralOwner == 0 && got != nil && got.Stat.EphemeralOwner != 0:
+			ephemeral = append(ephemeral, n.Path)
 		case n.Path == "/", got != nil && (n.MadeUp() || !znode.Within(n.Path, r.opt.Below)):
 		case n.Stat.EphemeralOwner != 0:
 			r.res.Ephemerals = append(r.res.Ephemerals, n.Path)
@@ -163,12 +216,13 @@ func (r *operation) compare() (missing []*znode.Node, err error) {
 			other = append(other, n.Path)
 		}
 	}
-	if len(other) > 0 {
-		more := ""
-		if len(other) > 1 {
-			more = fmt.Sprintf(" and %d more", len(other)-1)
-		}
-		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], more)
+	switch {
+	case len(system) > 0:
+		return nil, refused(system, "ZooKeeper has its own znodes there, and the dump is that of a chroot", "restore it into a chroot")
+	case len(ephemeral) > 0:
+		return nil, refused(ephemeral, "the target has an ephemeral znode there, which ends with its session and can have no children", "wait until that session has ended, or remove the znode first")
+	case len(other) > 0:
+		return nil, fmt.Errorf("%w: %s%s; nothing was written; restore into an empty chroot, or remove them first", ErrOtherData, other[0], andMore(len(other)-1))
 	}
 	for n := range r.tree.All(r.opt.Below) {
 		if n.Stat.EphemeralOwner != 0 || n.MadeUp() {

@@ -16,5 +16,6 @@
 //     ([znode.DefaultStat]);
 //   - holds the whole tree in memory.
 //
-// ZooKeeper's own znodes (/zookeeper) are the server's. Those of a dump are left out.
+// The server has no znodes of its own: what a dump has at /zookeeper is user data of a chroot, because a dump of a
+// server's root leaves ZooKeeper's own out.
 package sides

@@ -13,7 +13,6 @@ import (
 	"mrtq/internal/openfile"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/internal/ztree"
 )
 
 var (
@@ -107,8 +106,5 @@ func (l *local) endSessions() {
 	}
 }
 
-// writeDump writes the tree of the closed server, without the server's own znodes.
-func (l *local) writeDump(w io.Writer) error {
-	l.tree.Prune(ztree.SystemRoot)
-	return znode.WriteDump(w, l.tree)
-}
+// writeDump writes the tree of the closed server.
+func (l *local) writeDump(w io.Writer) error { return znode.WriteDump(w, l.tree) }

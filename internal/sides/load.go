@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"mrtq/internal/znode"
-	"mrtq/internal/ztree"
 )
 
 // IncompleteError says that a dump is not complete: a znode of it could not be read when it was made.
@@ -18,8 +17,8 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("the dump lacks the data of %s, which could not be read when it was made: make another one with credentials that may read everything", e.Path)
 }
 
-// Load reads a dump, packed or not, in any order, from a file or a pipe. The tree lacks ZooKeeper's own
-// znodes, and has the Stats that a server with the others shows. A line that can't be read, or a znode
+// Load reads a dump, packed or not, in any order, from a file or a pipe. The tree has the Stats that a
+// chroot with these znodes shows. A line that can't be read, or a znode
 // that no server would have, is a *[znode.DumpError].
 func Load(ctx context.Context, p Place, opt Options) (*znode.Tree, error) {
 	f, err := os.Open(p.File)
@@ -41,18 +40,12 @@ func Load(ctx context.Context, p Place, opt Options) (*znode.Tree, error) {
 		if nodes++; nodes%1024 == 0 {
 			opt.progress(nodes)
 		}
-		if znode.Within(n.Path, ztree.SystemRoot) {
-			return nil
-		}
 		return tree.Add(n)
 	})
 	if err != nil {
 		return nil, err
 	}
 	tree.SettleStats(0)
-	root := tree.Get("/") // a server has /zookeeper there, too
-	root.Stat.NumChildren++
-	root.Stat.Cversion--
 	return tree, nil
 }
 

@@ -17,7 +17,7 @@ type local struct {
 
 // serve starts a server. Only this process can reach it.
 func serve(tree *znode.Tree, opt Options) (*local, error) {
-	server, err := minizk.Start(minizk.Options{Private: true, Super: true, MaxBuffer: opt.MaxBuffer, Tree: tree})
+	server, err := minizk.Start(minizk.Options{Private: true, Super: true, Bare: true, MaxBuffer: opt.MaxBuffer, Tree: tree})
 	if err != nil {
 		return nil, err
 	}
@@ -29,6 +29,7 @@ func (l *local) config(opt Options) zkconn.Config {
 	return zkconn.Config{
 		Address:     zkconn.Address{Servers: []string{"memory:0"}},
 		Dial:        l.server.Dial,
+		Bare:        true,
 		MaxResponse: math.MaxInt32, // it is ours
 		Log:         opt.Config.Log,
 	}

@@ -25,6 +25,8 @@ type Config struct {
 	MaxResponse int
 	// Dial connects to the servers of Address. nil means TCP.
 	Dial func(context.Context) (net.Conn, error)
+	// Bare says that the server has nothing of its own below /zookeeper: what is there is its users'.
+	Bare bool
 	Log  *slog.Logger // nil: none
 	// Limiter caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.

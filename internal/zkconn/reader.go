@@ -211,9 +211,9 @@ func (r *Reader) ACL(ctx context.Context, path string) (acl []znode.ACL, err err
 	return acl, err
 }
 
-// named are the names of path's children in order, without ZooKeeper's own.
+// named are the names of path's children in order, without ZooKeeper's own, which only a server's root has.
 func (r *Reader) named(path string, names []string) []string {
-	if path == "/" && r.at.Chroot == "" {
+	if path == "/" && r.at.Chroot == "" && !r.s.cfg.Bare {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "zookeeper" })
 	}
 	slices.Sort(names)

@@ -57,6 +57,7 @@ type Database struct {
 	recording bool
 
 	noTTL bool
+	bare  bool
 }
 
 // SystemRoot is where the server's own nodes are.
@@ -64,8 +65,9 @@ const SystemRoot = "/zookeeper"
 
 // New returns the database of a server that begins with some znodes, which belong to it from now on. It
 // settles their Stats ([znode.Tree.SettleStats]), and puts its own nodes in the place of
-// ZooKeeper's. Nobody may read a node that is marked as unreadable.
-func New(nodes *znode.Tree) *Database {
+// ZooKeeper's. A bare server has none: what is at /zookeeper is its users', as in a chroot. Nobody may
+// read a node that is marked as unreadable.
+func New(nodes *znode.Tree, bare bool) *Database {
 	db := &Database{
 		nodes:      nodes,
 		ephemerals: map[int64]map[string]*znode.Node{},
@@ -73,14 +75,20 @@ func New(nodes *znode.Tree) *Database {
 		lists:      map[string][]znode.ACL{},
 		data:       newWatchTable(),
 		child:      newWatchTable(),
+		bare:       bare,
 	}
-	nodes.Prune(SystemRoot)
+	if !bare {
+		nodes.Prune(SystemRoot)
+	}
 	nodes.SettleStats(0)
 	nodes.Get("/").Walk(func(n *znode.Node) {
 		db.newest = max(db.newest, n.Stat.Czxid, n.Stat.Mzxid, n.Stat.Pzxid)
 		n.ACL = db.share(n.ACL)
 		db.own(n)
 	})
+	if bare {
+		return db
+	}
 	// No transaction has created these, so they count for no counter.
 	db.attach(&znode.Node{Path: SystemRoot, Data: []byte{}, ACL: openUnsafe})
 	db.attach(&znode.Node{Path: SystemRoot + "/quota", Data: []byte{}, ACL: openUnsafe})
@@ -92,7 +100,9 @@ func New(nodes *znode.Tree) *Database {
 // database, so these must not be changed.
 func (db *Database) Snapshot() *znode.Tree {
 	nodes := db.nodes.Clone()
-	nodes.Prune(SystemRoot)
+	if !db.bare {
+		nodes.Prune(SystemRoot)
+	}
 	return nodes
 }
 
@@ -114,8 +124,8 @@ func (db *Database) RefuseTTL() { db.noTTL = true }
 func (db *Database) Zxid() int64 { return db.newest }
 
 // isSpecial reports whether path is one of the nodes that cannot be deleted.
-func isSpecial(path string) bool {
-	return path == "/" || path == SystemRoot || path == SystemRoot+"/quota" || path == SystemRoot+"/config"
+func (db *Database) isSpecial(path string) bool {
+	return path == "/" || !db.bare && (path == SystemRoot || path == SystemRoot+"/quota" || path == SystemRoot+"/config")
 }
 
 // Count returns the number of znodes. It counts the root twice, as "" and as "/", as the server does.

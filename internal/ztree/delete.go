@@ -13,7 +13,7 @@ func (db *Database) delete(tx Tx, who Caller, r *jute.Request) error {
 	if err != nil {
 		return err
 	}
-	if isSpecial(r.Path) {
+	if db.isSpecial(r.Path) {
 		return jute.BadArguments
 	}
 	parent := db.lookup(parentPath)

@@ -100,7 +100,7 @@ func TestInvariants(t *testing.T) {
 	paths := []string{"/a", "/a/b", "/a/b/c", "/b", "/b/a", "/c", "/zookeeper/quota/x"}
 	all := znode.OpenACL()
 	rapid.Check(t, func(t *rapid.T) {
-		tree := New(znode.NewTree())
+		tree := New(znode.NewTree(), false)
 		watchers := []*counter{{}, {}}
 		zxid := int64(0)
 		path := rapid.SampledFrom(paths)
@@ -169,7 +169,7 @@ func TestInvariants(t *testing.T) {
 			},
 			"forget": func(t *rapid.T) { tree.Forget(watcher.Draw(t, "watcher")) },
 			"load": func(t *rapid.T) {
-				loaded := New(tree.Snapshot())
+				loaded := New(tree.Snapshot(), false)
 				if b := loaded.broken(); b != "" {
 					t.Fatal("loaded: ", b)
 				}

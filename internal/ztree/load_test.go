@@ -17,7 +17,7 @@ func loaded(t *testing.T, nodes ...znode.Node) *Database {
 			t.Fatal(err)
 		}
 	}
-	return New(tree)
+	return New(tree, false)
 }
 
 // TestCounterStopsAtItsEnd: past 2^31-1 creates the counter neither wraps nor grows, so the
