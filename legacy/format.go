@@ -23,12 +23,6 @@ const (
 
 func trimSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
 
-// utf16BOM reports whether b begins as UTF-16 text does. Only XML could be
-// meant: the other formats have one encoding.
-func utf16BOM(b []byte) bool {
-	return bytes.HasPrefix(b, []byte{0xfe, 0xff, 0, '<'}) || bytes.HasPrefix(b, []byte{0xff, 0xfe, '<', 0})
-}
-
 // DecodePayload decodes what follows a record's header. Every error is an
 // [*Error], with an offset from the payload's beginning.
 //
@@ -55,7 +49,7 @@ func decodePayload(payload []byte) (format Format, p Payload, err *Error) {
 	case bytes.HasPrefix(payload, []byte(streamMagic)):
 		p, err = decodeJava(payload)
 		return JavaSerialized, p, err
-	case bytes.HasPrefix(text, []byte("<")), utf16BOM(payload):
+	case bytes.HasPrefix(text, []byte("<")), isUTF16(payload):
 		return decodeXML(payload)
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
 		p, err = decodeJSON(payload)

@@ -35,22 +35,16 @@ func decodeProperties(data []byte) (Payload, *Error) {
 	return p, nil
 }
 
-// checkText refuses what Properties.load accepts and Properties.store never
-// writes: control characters, including those in the upper half of ISO-8859-1,
-// and bytes beyond ASCII in a text without any separator.
+// checkText refuses binary data, which Properties.load takes for text, and which Properties.store never writes: NUL, and
+// control characters and bytes beyond ASCII in a text without any separator.
 func checkText(data []byte) *Error {
-	high := -1
-	for i, b := range data {
-		switch {
-		case b == '\t' || b == '\n' || b == '\r' || b == '\f':
-		case b < ' ' || b >= 0x7f && b < 0xa0:
-			return badPayload(i, "byte %#02x is a control character in ISO-8859-1: expected properties text, XML, JSON or an object stream", b)
-		case b >= 0xa0 && high < 0:
-			high = i
-		}
+	const wanted = "expected properties text, XML, JSON or an object stream"
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return badPayload(i, "byte 0x00 is in no text: "+wanted)
 	}
-	if high >= 0 && !bytes.ContainsAny(data, "=:") {
-		return badPayload(high, "byte %#02x in text without = or a colon: expected properties text, XML, JSON or an object stream", data[high])
+	odd := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\r\f", r) || r >= 0x7f }
+	if i := bytes.IndexFunc(data, odd); i >= 0 && !bytes.ContainsAny(data, "=:") {
+		return badPayload(i, "byte %#02x in text without = or a colon: "+wanted, data[i])
 	}
 	return nil
 }

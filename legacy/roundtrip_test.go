@@ -29,7 +29,7 @@ func javaString() *rapid.Generator[string] {
 // TestPropertiesLikeJVM loads generated text with the JDK and with us.
 func TestPropertiesLikeJVM(t *testing.T) {
 	part := rapid.SampledFrom([]string{"a", "b", "key", "=", ":", " ", "\t", "\f", "\\", "\\", "\n", "\r", "\r\n", "#", "!", "u", "u0041", "\\u00e9", "\\ud83d", "\\ude00", "\\udbff\\udffd",
-		"n", "t", "${a}", "%s", "\xe9", "\\\n", "\\\r\n", "\\\r", "\\=", "\\u", "0", "\\\\"})
+		"n", "t", "${a}", "%s", "\xe9", "\x96", "\x7f", "\x07", "\x0b", "\x1c", "\x85", "\\\n", "\\\r\n", "\\\r", "\\=", "\\u", "0", "\\\\"})
 	text := rapid.Map(rapid.SliceOfN(part, 1, 14), func(parts []string) string { return strings.Join(parts, "") })
 	var payloads [][]byte
 	for seed := range 4000 {

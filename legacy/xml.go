@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/beevik/etree"
+	"golang.org/x/text/encoding"
 )
 
 // maxXMLDepth bounds how deep elements may nest. The deepest valid element, a
@@ -23,12 +22,10 @@ const maxXMLDepth = 16
 type document struct {
 	*etree.Document
 	guardedText
-	before int    // bytes before the text: a byte order mark
-	latin1 []byte // the text before guarding, if it was ISO-8859-1
+	before   int               // bytes before the text: a byte order mark
+	encoding encoding.Encoding // of the payload, if it is neither UTF-8 nor US-ASCII
+	decoded  []byte            // the text before guarding, if it has one
 }
-
-// encodingDecl finds the encoding that an XML declaration names.
-var encodingDecl = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
 
 // decodeXML decodes XML. The root element decides the format.
 func decodeXML(data []byte) (Format, Payload, *Error) {
@@ -49,22 +46,10 @@ func decodeXML(data []byte) (Format, Payload, *Error) {
 }
 
 func parseXML(data []byte) (*document, *Error) {
-	if utf16BOM(data) {
-		return nil, badPayload(0, "XML in UTF-16: expected UTF-8, US-ASCII or ISO-8859-1")
-	}
-	text := bytes.TrimPrefix(data, []byte(utf8BOM))
-	d := &document{Document: etree.NewDocument(), before: len(data) - len(text)}
-	if m := encodingDecl.FindSubmatchIndex(trimSpace(text)); m != nil {
-		blank := len(text) - len(trimSpace(text))
-		name := string(text[blank+m[2] : blank+m[3]])
-		switch strings.ToUpper(name) {
-		case "UTF-8", "US-ASCII":
-		case "ISO-8859-1":
-			text = fromLatin1(text)
-			d.latin1 = text
-		default:
-			return nil, badPayload(d.before+blank+m[2], "XML in encoding %.40q: expected UTF-8, US-ASCII or ISO-8859-1", name)
-		}
+	d := &document{Document: etree.NewDocument()}
+	text, err := d.decode(data)
+	if err != nil {
+		return nil, err
 	}
 	if i := invalidUTF8(text); i >= 0 {
 		return nil, badPayload(d.before+i, "XML: byte %#02x isn't UTF-8", text[i])
@@ -81,19 +66,11 @@ func parseXML(data []byte) (*document, *Error) {
 // UTF-8 already.
 func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 
-func fromLatin1(b []byte) []byte {
-	out := make([]byte, 0, len(b)+len(b)/8)
-	for _, c := range b {
-		out = utf8.AppendRune(out, rune(c))
-	}
-	return out
-}
-
 // offset returns where the byte of the guarded text lies in the payload.
 func (d *document) offset(guarded int) int {
 	o := d.source(guarded)
-	if d.latin1 != nil {
-		o = utf8.RuneCount(d.latin1[:min(o, len(d.latin1))])
+	if d.encoding != nil {
+		o = d.length(d.decoded[:min(o, len(d.decoded))])
 	}
 	return d.before + o
 }

@@ -14,6 +14,7 @@ var brings = map[string]map[string]string{
 	"mrtq/legacy": {
 		"github.com/beevik/etree":          "XML payloads",
 		"github.com/magiconair/properties": "properties payloads",
+		"golang.org/x/text":                "the encodings of XML payloads",
 	},
 	"mrtq/newqueue": {},
 	"mrtq/newqueue/client": {
@@ -23,7 +24,7 @@ var brings = map[string]map[string]string{
 	"mrtq/migrate": {
 		"github.com/santhosh-tekuri/jsonschema/v6": "the map of the new layout: what a map, and the JSON in znodes, may look like",
 		"go.yaml.in/yaml/v3":                       "the map of the new layout: maps of layouts",
-		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema",
+		"golang.org/x/text":                        "the map of the new layout: the messages of jsonschema; the encodings of XML payloads",
 		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/magiconair/properties":         "properties payloads",
 		"golang.org/x/sync":                        "how many reads are under way",

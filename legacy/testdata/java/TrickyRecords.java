@@ -147,7 +147,12 @@ public class TrickyRecords {
     good("properties-xml", propertiesXml(of("k\ne\ty", "v"), null, "UTF-8"), of("k e y", "v"));
     good("properties-xml", propertiesXml(of("latin", "\u00e9\u00ff \ud83d\ude00 \ud83d"), "\u00e9", "ISO-8859-1"), of("latin", "\u00e9\u00ff \ud83d\ude00 \ud83d"));
     good("properties-xml", propertiesXml(of("ascii", "plain"), null, "US-ASCII"), of("ascii", "plain"));
-    bad("bad-payload", propertiesXml(of("utf16", "x"), null, "UTF-16"));
+    for (String charset : new String[] {"UTF-16", "UTF-16LE", "UTF-16BE", "windows-1252", "windows-1251", "ISO-8859-15", "Shift_JIS", "EUC-JP", "GBK", "GB18030", "IBM850", "KOI8-R"}) {
+      String s = new String("a\u00e9\u0416\u65e5\u20ac".getBytes(charset), charset).replace("?", "");
+      good("properties-xml", propertiesXml(of(charset, s), s, charset), of(charset, s));
+      String beans = "<?xml version='1.0' encoding='" + charset + "'?><java class='java.beans.XMLDecoder'><object class='java.util.Properties'><void method='put'><string>a</string><string>" + s + "</string></void></object></java>";
+      text("beans-xml", beans, charset);
+    }
     // storeToXML writes control characters that loadFromXML refuses.
     bad("bad-payload", propertiesXml(of("bell", "\u0007"), null, "UTF-8"));
 
@@ -232,6 +237,7 @@ public class TrickyRecords {
       if (s.startsWith("[")) continue; // taken for JSON, and refused
       text("properties", s, "ISO-8859-1");
     }
+    for (String s : new String[] {"a=\u0096", "a\u0096=b", "a=\u0007\u001f\u007f", "a\u000bb=c", "\u001ca=b", "a=b\u0085c=d", "a=\u001c b\u0085 ", "a=\\\u0096"}) text("properties", s, "ISO-8859-1");
 
     String dtd = "<!DOCTYPE properties SYSTEM \"http://java.sun.com/dtd/properties.dtd\">";
     for (String s : new String[] {
@@ -249,6 +255,14 @@ public class TrickyRecords {
       text("properties-xml", dtd + s, "UTF-8");
       text("properties-xml", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + dtd + "\n" + s, "UTF-8");
     }
+    for (String charset : new String[] {"UTF-16LE", "UTF-16BE"}) {
+      text("properties-xml", "\ufeff" + dtd + "<properties><entry key='bom'>\u00e9</entry></properties>", charset);
+      text("properties-xml", "\ufeff\n " + dtd + "<properties><entry key='bom'>\u00e9</entry></properties>", charset);
+      text("properties-xml", "\ufeff<?xml version='1.0' encoding='UTF-8'?>" + dtd + "<properties><entry key='bom'>\u00e9</entry></properties>", charset);
+      text("properties-xml", "<?xml version='1.0' encoding='" + charset + "'?>" + dtd + "<properties><entry key='none'>\u00e9</entry></properties>", charset);
+    }
+    for (String name : new String[] {"latin1", "ISO8859_1", "Cp1252", "UTF8", "ASCII"})
+      text("properties-xml", "<?xml version='1.0' encoding='" + name + "'?>" + dtd + "<properties><entry key='name'>\u00e9?</entry></properties>", name);
     text("properties-xml", "\ufeff" + dtd + "<properties><entry key='bom'>b</entry></properties>", "UTF-8");
     text("properties-xml", "<?xml version='1.0' encoding='iso-8859-1'?>" + dtd + "<properties><entry key='\u00e9'>\u00ff&#xd83d;&#xde00;</entry></properties>", "ISO-8859-1");
     // Where the JDK's parser for properties strays from XML, we don't follow: it refuses characters
