@@ -33,6 +33,7 @@ func NewTree() *Tree { return znode.NewTree() }
 //
 //	Children() []*Node // in no order
 //	Walk(visit func(*Node)) // the node and all below it, parents first
+//	MadeUp() bool // only its path is known, because nodes below it were put into the tree
 type Node = znode.Node
 
 // A Stat is what ZooKeeper says about a znode: its versions, its times, its owner. It has these fields and methods:

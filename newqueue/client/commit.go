@@ -243,7 +243,7 @@ func (q *Queue) released(l lock) evidence {
 	}}
 }
 
-// underLock is evidence of a write that also writes the lock, which had a version: see lockChecks.
+// underLock is evidence of a write that also writes the lock, which had a version: see keepsLock.
 func (q *Queue) underLock(l lock, version int32) evidence {
 	return evidence{l.path, func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, l.path)
