@@ -235,6 +235,8 @@ var (
 	ErrNotNewest = errors.New("a later run builds on it")
 	// ErrNotReleased says that records of a run were not handed over.
 	ErrNotReleased = errors.New("records have not been handed over yet")
+	// ErrHeld says that a run still holds a queue: its release is not finished.
+	ErrHeld = errors.New("a release is not finished")
 	// ErrCompleted says that somebody said that there is no way back, with [Complete].
 	ErrCompleted = errors.New("the migration was completed, so it can't be rolled back")
 	// ErrOtherSource says that a queue node is not the one that was migrated.

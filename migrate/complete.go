@@ -10,6 +10,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
 )
 
 // CompleteResult is what a completion does, or has done.
@@ -17,6 +18,10 @@ type CompleteResult struct {
 	Runs         []string `json:"runs"`    // that have no way back any more
 	Removes      int      `json:"removes"` // kept records
 	Transactions int      `json:"transactions"`
+	// Pending counts the migrated jobs and requests that wait for a service, and Begun reports whether anybody has done anything with
+	// any of them. Only Confirm is told.
+	Pending int  `json:"-"`
+	Begun   bool `json:"-"`
 }
 
 // CompleteOptions are the options of a completion.
@@ -29,10 +34,10 @@ type CompleteOptions struct {
 }
 
 // Complete ends a migration: it removes the kept bytes of the records that were handed over, so no rollback can give them back.
-// Every record must have been handed over. It waits until no other migrator works on the target. If it is interrupted,
-// the same call goes on.
+// Every record must have been handed over, no queue may be held by a run, and nothing undecided (docs/life.md, "The end"). It waits until no other migrator works on
+// the target. If it is interrupted, the same call goes on.
 //
-// The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrDamaged], [ErrHoldsChanged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
+// The error wraps [ErrNoRun], [ErrUnfinished], [ErrNotReleased], [ErrHeld], [ErrUndecided], [ErrRestored], [ErrDamaged], [ErrHoldsChanged] or [ErrNoQueue], or is one of the errors of [Migrate]. The
 // CompleteResult is what was done; it is nil if nothing was written.
 func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteResult, error) {
 	if opt.Notify == nil {
@@ -49,7 +54,13 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 		}
 		return out, nil
 	}
+	if err := c.check(ctx); err != nil {
+		return nil, err
+	}
 	if opt.Confirm != nil { // not in the election, where others would wait for a person
+		if err := c.waits(ctx, out); err != nil {
+			return nil, err
+		}
 		if err := opt.Confirm(out); err != nil {
 			return nil, err
 		}
@@ -61,6 +72,9 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 	}
 	defer turn.Resign()
 	if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.check(ctx); err != nil {
 		return nil, err
 	}
 	if removes := c.out().Removes; opt.Confirm != nil && removes != out.Removes {
@@ -117,6 +131,44 @@ func (c *completion) read(ctx context.Context) (err error) {
 			if _, there := slices.BinarySearch(lists[0], znode.Name(path)); there && e.Kept {
 				c.kept[run.ID] = append(c.kept[run.ID], path)
 			}
+		}
+	}
+	return nil
+}
+
+// check refuses while anything is undecided or unfinished, as status sees it, because the kept bytes may be needed.
+func (c *completion) check(ctx context.Context) error {
+	s, err := ReadStatus(ctx, c.at)
+	if err != nil {
+		return cancelled(err)
+	}
+	var why error
+	if undecided := s.Undecided(); len(undecided) > 0 {
+		why = fmt.Errorf("%w: %s", ErrUndecided, undecided[0].Record)
+	}
+	if s.Restored {
+		why = reasons.Join(why, fmt.Errorf("%w: nothing shows which jobs were finished since", ErrRestored))
+	}
+	for _, h := range s.Holds {
+		if h.OfRun() && !c.t.Ledger.AllRolledBack() {
+			return reasons.Join(why, fmt.Errorf("%w: %s is held", ErrHeld, h.Path))
+		}
+	}
+	return why
+}
+
+// waits notes what waits for the services, and whether anybody has seen them.
+func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
+	for part := range slices.Chunk(slices.Collect(c.t.Ledger.All()), maxRead) {
+		jobs, err := c.t.Jobs(ctx, part, false)
+		if err != nil {
+			return cancelled(err)
+		}
+		for _, j := range jobs {
+			if state, _ := j.Status(); state == string(newqueue.JobPending) {
+				out.Pending++
+			}
+			out.Begun = out.Begun || j.Gone() || j.ActedOn(c.t.Ledger.Runs[j.Of.Run].Restored) != ""
 		}
 	}
 	return nil

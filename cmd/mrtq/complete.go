@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,8 @@ func (a *app) completeCmd() *cobra.Command {
 legacy queue. After that the migration can't be rolled back, and verify no longer
 compares jobs with their records. Every migrated record must have been handed over. Wait
 some days after the release, until you are sure that you won't go back. Jobs may still be
-held or failed. complete asks first. If it is interrupted, run it again.`,
+held or failed. complete refuses while a queue is held by a run, while somebody must
+decide about a record, and while TARGET is restored from a backup. It asks first. If it is interrupted, run it again.`,
 		Example: `  mrtq complete zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
@@ -45,12 +47,12 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	opt := migrate.CompleteOptions{Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(out *migrate.CompleteResult) error {
-			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible", screen.Count(out.Removes, "record", "records")))
+			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible%s", screen.Count(out.Removes, "record", "records"), waits(out)))
 		}
 	}
 	out, err := c.complete(ctx, a, s, opt)
 	if err != nil {
-		return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
+		return c.refused(ctx, a, s.target, failed("target", s.target.Text, err))
 	}
 	if c.output == "json" {
 		a.JSON(out)
@@ -61,6 +63,34 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	a.Conclude(screen.Good, "done", fmt.Sprintf("The kept bytes of %s were removed, and a rollback is no longer possible.", screen.Count(out.Removes, "record", "records")), advice.Next{})
 	return nil
+}
+
+// waits says what the services have still to do; "" if nothing.
+func waits(out *migrate.CompleteResult) string {
+	text := ""
+	if out.Pending > 0 {
+		text = "; " + screen.Count(out.Pending, "job or request is", "jobs and requests are") + " still pending"
+	}
+	if !out.Begun {
+		text += "; no service has begun any yet"
+	}
+	return text
+}
+
+// refused adds to an error what to do about it.
+func (c *completeCmd) refused(ctx context.Context, a *app, target place, err error) error {
+	for _, r := range []struct {
+		is   error
+		step migrate.NextStep
+	}{{migrate.ErrUndecided, migrate.StepDecideRecords}, {migrate.ErrRestored, migrate.StepRestored}, {migrate.ErrHeld, migrate.StepRelease}} {
+		if !errors.Is(err, r.is) {
+			continue
+		}
+		if status := a.statusOf(ctx, target); status != nil {
+			return &advised{err, a.advice.Next(r.step, situationOf(target, status))}
+		}
+	}
+	return a.wayOut(ctx, target, err)
 }
 
 func (c *completeCmd) complete(ctx context.Context, a *app, s pair, opt migrate.CompleteOptions) (out *migrate.CompleteResult, err error) {

@@ -30,7 +30,7 @@ func failed(doing, where string, err error) error {
 // not that the environment did.
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRefused, migrate.ErrRolledBack,
-	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
+	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrHeld, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
 	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotFound, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,

@@ -91,16 +91,7 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 
 // show shows a look. before is the look before it; nil for the first.
 func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen.Tone, string) {
-	at := advice.Situation{Target: s.target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
-	if run := status.Current(); run != nil {
-		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
-		at.Releasing = status.Releasing()
-		at.Held, at.Kept = advice.HeldByRuns(status.Holds), run.Present > 0
-		at.Quarantine = defaultQuarantine(s.target)
-		if older := status.Older(); older != nil {
-			at.Older = &older.Run
-		}
-	}
+	at := situationOf(s.target, status)
 	next := a.advice.Next(status.Step, at)
 	if status.Step == "" {
 		next = a.advice.Released(at)
@@ -123,6 +114,21 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 		a.PrintResult(c.output != "json")
 	}
 	return tone, text
+}
+
+// situationOf is what a status says about what to do next.
+func situationOf(target place, status *migrate.Status) advice.Situation {
+	at := advice.Situation{Target: target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
+	if run := status.Current(); run != nil {
+		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
+		at.Releasing = status.Releasing()
+		at.Held, at.Kept = advice.HeldByRuns(status.Holds), run.Present > 0
+		at.Quarantine = defaultQuarantine(target)
+		if older := status.Older(); older != nil {
+			at.Older = &older.Run
+		}
+	}
+	return at
 }
 
 // read takes a look, in a session of its own.

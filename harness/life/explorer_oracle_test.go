@@ -290,7 +290,7 @@ func (e *explored) killed(what string, change int) {
 
 // reasons are the errors that say what the operator can do.
 var reasons = []error{migrate.ErrInterrupted, migrate.ErrSessionLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
-	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased,
+	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased, migrate.ErrHeld,
 	migrate.ErrCompleted, migrate.ErrNotNewest, znode.ErrNoNode}
 
 func known(err error) bool {
