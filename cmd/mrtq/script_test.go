@@ -108,7 +108,7 @@ var varying = []struct {
 	{regexp.MustCompile(`"seconds": [\d.e-]+`), `"seconds": "T"`},
 	{regexp.MustCompile(`mrtq-(quarantine|removed)-[0-9.]+-\d+-\w+-new`), "mrtq-$1-CHROOT-new"},
 	{regexp.MustCompile(`"owner": "[^"]*"`), `"owner": "OWNER"`},
-	{regexp.MustCompile(`(run\d{10})-[a-z2-7]{8}`), "$1-UNIQUE"},
+	{regexp.MustCompile(`(run\d{10})-[a-z2-7]{8}\b`), "$1-UNIQUE"},
 	// The times of the corpus are of other days.
 	{regexp.MustCompile(time.Now().UTC().Format(time.DateOnly) + `T[\d:.]+Z`), "TIME"},
 	{regexp.MustCompile(`"zxid": [1-9]\d*`), `"zxid": "N"`},

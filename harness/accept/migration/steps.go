@@ -48,12 +48,37 @@ func (w *world) unwritten(sub string, before *znode.Tree) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range znode.Diff(before, now, "/") {
+	return unwritten(before, now, "/")
+}
+
+// unwritten compares everything that a write would change at and below a path.
+func unwritten(before, now *znode.Tree, at string) error {
+	for _, c := range znode.Diff(before, now, at) {
 		return errors.New("the trees differ: " + c.String())
 	}
-	for n := range before.All("/") {
+	for n := range before.All(at) {
 		if now.Get(n.Path).Stat != n.Stat {
 			return errors.New(n.Path + ": it was written")
+		}
+	}
+	return nil
+}
+
+// legacyUnchanged compares the legacy queue with what it was. Beside it, each run has an empty folder for the bytes that it will keep.
+func (w *world) legacyUnchanged() error {
+	now, err := w.tree("/legacy")
+	if err != nil {
+		return err
+	}
+	for _, folder := range now.Children(keptRoot) {
+		if kept := now.Children(znode.Join(keptRoot, folder)); len(kept) > 0 {
+			return fmt.Errorf("%s/%s has %q", keptRoot, folder, kept)
+		}
+	}
+	now.Prune(keptRoot)
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.legacy.Children("/"), now.Children("/"))))) {
+		if err := unwritten(w.legacy, now, "/"+name); err != nil {
+			return err
 		}
 	}
 	return nil
