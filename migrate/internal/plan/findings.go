@@ -12,7 +12,7 @@ import (
 
 // Finding is one thing that an operator should know, and the records or batches that it is about.
 type Finding struct {
-	// Kind is what was found, in one word. A demand of the deployed services has its requirement, R01 to R32.
+	// Kind is what was found, in one word. A demand of the deployed services has its requirement, R01 to R33.
 	Kind   string `json:"kind"`
 	Effect Effect `json:"effect"`
 	What   string `json:"what"` // of the first item

@@ -53,6 +53,9 @@ func (c *checker) visit(v layout.Visit) {
 		if c.it.Objects[znode.Name(n.Path)] = o; len(n.Data) == 0 {
 			c.it.empty = append(c.it.empty, znode.Name(n.Path))
 		}
+		if hasUnpaired(n.Data) {
+			c.it.unpaired = append(c.it.unpaired, znode.Name(n.Path))
+		}
 	case "job-bid":
 		c.it.bid = string(n.Data)
 	case "batch-states":

@@ -28,6 +28,7 @@ type Item struct {
 	hasStates bool                         // of a batch
 	entries   map[newqueue.BatchFolder]int // of a batch, how many
 	empty     []string                     // its znodes without data
+	unpaired  []string                     // its znodes with half of a surrogate pair in their JSON
 }
 
 // CheckContent compares the JSON objects of one batch, job or request with

@@ -53,7 +53,7 @@ func (s Scope) has(it *Item) bool {
 // Requirement is one row: what a znode or key must be, who reads it, and what happens
 // if it is not.
 type Requirement struct {
-	ID   string // the requirement, R01 to R32
+	ID   string // the requirement, R01 to R33
 	Of   Scope
 	Node string // below the item, "" for the item itself
 	Key  string // of the JSON object there, "" for the node itself

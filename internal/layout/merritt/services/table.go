@@ -64,6 +64,9 @@ var Requirements = forEach([]Requirement{
 	{ID: "R32", Of: OfAccess, Node: "token", Says: "it is not empty, if it is there", faults: filledIfThere, Then: BreaksPage, By: []Daemon{Admin}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "token", Type: text, Then: Stuck, By: []Daemon{Access}},
 	{ID: "R32", Of: OfWaitingAccess, Node: "token", Key: "cloud-content-byte delivery-node", Type: long, Then: Fails, By: []Daemon{Access}},
+	{ID: "R33", Of: OfBatch, Node: "submission status", Says: readable, faults: unreadable, Then: BreaksPage, By: []Daemon{Admin}},
+	{ID: "R33", Of: OfJob, Node: "status configuration identifiers metadata inventory store", Says: readable, faults: unreadable, Then: BreaksPage, By: []Daemon{Admin}},
+	{ID: "R33", Of: OfAccess, Node: "status token", Says: readable, faults: unreadable, Then: BreaksPage, By: []Daemon{Admin}},
 })
 
 // forEach makes a row for each node and each key of a row that names several.
