@@ -54,7 +54,7 @@ func TestRefused(t *testing.T) {
 			want: "the target can't hold the dump: /a/larger: it has 1048577 bytes of data, and this server does not take a request of 1048662 bytes: its jute.maxbuffer is smaller; " +
 				"2 znodes of the dump take more than 1 MiB, which is the usual limit; nothing was written; raise jute.maxbuffer of all servers to 1048662 at least (-Djute.maxbuffer=…), or take the znode out of the dump"},
 		"an unknown scheme": {dump: []znode.Node{a, {Path: "/a/b", ACL: []znode.ACL{{Perms: 31, Scheme: "house", ID: "x"}}}},
-			want: `the target can't hold the dump: /a/b: this server takes no ACL of ["house:x"]; nothing was written; configure that scheme at the server, or change the ACL in the dump`},
+			want: `the target can't hold the dump: /a/b: this server takes no ACL of ["house:x"]; nothing was written; change the ACL in the dump, or configure its scheme at the server`},
 		"an unknown scheme of a parent": {dump: []znode.Node{{Path: "/a", ACL: []znode.ACL{{Perms: 31, Scheme: "house", ID: "x"}}}, {Path: "/a/b"}},
 			want: "the target can't hold the dump: /a: this server takes no ACL"},
 		"an empty ACL": {dump: []znode.Node{{Path: "/a", ACL: []znode.ACL{}}},

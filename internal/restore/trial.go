@@ -41,7 +41,7 @@ func (r *operation) tryOut(ctx context.Context, missing []*znode.Node) (most int
 	for _, n := range slices.SortedFunc(maps.Values(lists), byPath) {
 		switch _, err := r.try(ctx, first, 0, n.ACL); {
 		case errors.Is(err, jute.InvalidACL):
-			return 0, refused([]string{n.Path}, fmt.Sprintf("this server takes no ACL of %s", schemes(n.ACL)), "configure that scheme at the server, or change the ACL in the dump")
+			return 0, refused([]string{n.Path}, fmt.Sprintf("this server takes no ACL of %s", schemes(n.ACL)), "change the ACL in the dump, or configure its scheme at the server")
 		case errors.Is(err, znode.ErrEphemeralParent): // [operation.compare] knows those of the dump
 			return 0, refused([]string{r.w.Address().Chroot}, "it is ephemeral, or a znode above it is, and an ephemeral znode can have no children", "restore into another chroot")
 		case errors.Is(err, jute.QuotaExceeded):
