@@ -563,3 +563,28 @@ func TestSavedOnceAPart(t *testing.T) {
 		}
 	}
 }
+
+// Somebody lifts the hold by hand, a new worker begins a job, and legacy workers do the record and clean it up. Nothing is to be decided any
+// more, so status, verify and release name it. A job that nobody has begun is a question, as always.
+func TestDoneTwice(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+		s.mustMigrate(s.options())
+		lifeEvents["a hold is lifted by hand"](s)
+		worker := value(s.queue().AcquireJob(t.Context(), newqueue.JobPending))(s)
+		s.must(worker.Succeed(t.Context()))
+		begun, record := "/jobs/"+worker.ID, ingest(1)
+		s.remove(record)
+		want := []migrate.RecordNote{{Record: record, Job: begun, What: "its job was begun before it was handed over, and it is gone: both queues may have done its work"}}
+		if got := s.verify().Notices; !slices.Equal(got, want) {
+			t.Errorf("verify: %v", got)
+		}
+		if got := s.status().Legacy[0].Twice; !slices.Equal(got, want) {
+			t.Errorf("status: %v", got)
+		}
+		res := value(s.tryRelease(migrate.ReleaseOptions{}))(s)
+		if !slices.Equal(res.Twice, want) || res.Absent != 1 || res.HandedOver != 2 {
+			t.Errorf("release: %+v", res)
+		}
+	})
+}

@@ -28,6 +28,8 @@ type LegacyStatus struct {
 	AtLegacy []string `json:"at_legacy"`
 	// Undecided are those about which somebody must decide, whether they are there or not.
 	Undecided []UndecidedRecord `json:"undecided"`
+	// Twice are those whose work both queues may have done.
+	Twice []RecordNote `json:"twice,omitempty"`
 	// AtWork shows who may be at work there.
 	AtWork []LegacyActivity `json:"at_work"`
 }
@@ -53,6 +55,9 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		report(ctx, PhaseReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
+		if c.Twice() {
+			l.Twice = append(l.Twice, twice(&c))
+		}
 		switch c.Action {
 		case handover.HandOver, handover.Wait:
 			l.Migrated++
@@ -91,6 +96,10 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		l.AtWork = append(l.AtWork, w)
 	}
 	return r.queues, err
+}
+
+func twice(c *handover.Case) RecordNote {
+	return RecordNote{Record: c.Entry.Record, Job: c.Entry.Job, What: handover.TwiceSays}
 }
 
 type legacyReader struct{ queues []LegacyStatus }

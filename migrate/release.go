@@ -44,6 +44,8 @@ type ReleaseResult struct {
 	HandedOver int `json:"handed_over"`
 	Absent     int `json:"absent"`
 	Withdrawn  int `json:"withdrawn"`
+	// Twice are records that were gone, and whose jobs were begun before: both queues may have done their work.
+	Twice []RecordNote `json:"twice,omitempty"`
 	// Undecided are the records that somebody must decide about, and AtWork shows who may be at work in the legacy
 	// queue. The holds of their queues stay.
 	Undecided    []UndecidedRecord `json:"undecided"`
@@ -332,6 +334,9 @@ func (r *release) count(c *handover.Case) {
 		r.res.HandedOver++
 	case handover.Mark:
 		r.res.Absent++
+		if c.Twice() {
+			r.res.Twice = append(r.res.Twice, twice(c))
+		}
 	case handover.Withdraw:
 		r.res.Withdrawn++
 	}

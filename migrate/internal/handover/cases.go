@@ -274,6 +274,15 @@ func (l *CaseReader) aboutJob(c *Case, j target.Job) {
 // Queue returns the queue of the case's job.
 func (c *Case) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
 
+// Twice reports whether both queues may have done the work, because somebody lifted a hold by hand: the job was begun before the record
+// was handed over, and the record is gone. Nothing is left to decide.
+func (c *Case) Twice() bool {
+	return c.Action == Mark && c.Question == "" && c.Job == Begun && !c.HandedOver && !c.Restored
+}
+
+// TwiceSays is what there is to know about such a case, in a clause about the record.
+const TwiceSays = "its job was begun before it was handed over, and it is gone: both queues may have done its work"
+
 // Lost returns the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
 // was begun, or a record that nobody keeps.
 func (c *Case) Lost() (nodes []znode.Node) {

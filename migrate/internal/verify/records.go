@@ -177,6 +177,9 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
 		default: // its job is judged as all others
+			if c.Twice() {
+				v.notice(it, handover.TwiceSays)
+			}
 			v.mu.Unlock()
 			if err := compare.add(it); err != nil {
 				return err

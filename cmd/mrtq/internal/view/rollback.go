@@ -63,7 +63,14 @@ func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
 // Release prints what stands in the way of a release.
 func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 	undecided(s, r.Undecided)
+	twice(s, r.Twice)
 	atWork(s, r.AtWork)
+}
+
+// twice prints the records whose work both queues may have done.
+func twice(s *screen.Screen, records []migrate.RecordNote) {
+	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
+		func(n migrate.RecordNote) screen.Row { return screen.Row{n.Record, n.Job} })
 }
 
 // atWork prints what shows that legacy workers may be at work.

@@ -71,9 +71,11 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
 	undecided(s, st.Undecided())
 	var work []migrate.LegacyActivity
+	var both []migrate.RecordNote
 	for _, l := range st.Legacy {
-		work = append(work, l.AtWork...)
+		work, both = append(work, l.AtWork...), append(both, l.Twice...)
 	}
+	twice(s, both)
 	atWork(s, work)
 	for _, of := range []struct {
 		title string
