@@ -117,3 +117,16 @@ func TestFolderIsNoJob(t *testing.T) {
 		t.Errorf("locks: %+v", locks)
 	}
 }
+
+// A job with one child too many is acted on, and verify says which child.
+func TestChildTooMany(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	job := s.jobOf(ingest(1))
+	s.create(job+"/inventory", []byte(`{"manifest_url":"http://store/m"}`))
+	v := s.verify()
+	want := "it has a child that the run did not make, " + job + "/inventory; it is pending now"
+	if len(v.Differences) != 1 || v.Differences[0].Kind != "acted-on" || v.Differences[0].Message != want {
+		t.Errorf("%v, expected %s", v.Differences, want)
+	}
+}

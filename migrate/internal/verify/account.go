@@ -225,6 +225,9 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 			}
 		}
 		v.differ(about)
+	case of.differs == oneMore:
+		of.differs = v.addition(of.item, s.Nodes)
+		fallthrough
 	case of.differs != "":
 		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state())
 		v.differ(about)

@@ -175,9 +175,23 @@ func compareNodes(want []rules.Node, got []znode.Node, restored bool) string {
 		}
 	}
 	if int(root.Stat.NumChildren) > children {
-		return "it has a child that the run did not make"
+		return oneMore
 	}
 	return ""
+}
+
+// oneMore is a difference that [verifier.addition] names, when all children were read.
+const oneMore = "it has a child that the run did not make"
+
+// addition is [oneMore] with the child among a job's znodes, if it is still there.
+func (v *verifier) addition(it item, nodes []znode.Node) string {
+	made := it.job().Nodes(v.dialect)
+	for _, n := range nodes {
+		if znode.Parent(n.Path) == it.entry.Job && !slices.ContainsFunc(made, func(m rules.Node) bool { return m.Path == n.Path }) {
+			return oneMore + ", " + n.Path
+		}
+	}
+	return oneMore
 }
 
 func compareNode(w rules.Node, n, root znode.Node, restored bool) string {
