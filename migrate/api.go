@@ -104,6 +104,7 @@ const (
 
 // The effects of findings.
 const (
+	EffectLost        = plan.Lost
 	EffectUnfit       = plan.Unfit
 	EffectRunsTwice   = plan.RunsTwice
 	EffectNeverRuns   = plan.NeverRuns

@@ -82,7 +82,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
-	if c.out != "" && len(r.Problems) == 0 {
+	if c.out != "" && r.Rehearsed() {
 		if err := files.Write(c.out, func(w io.Writer) error { return screen.WriteJSON(w, r) }); err != nil {
 			return err
 		}

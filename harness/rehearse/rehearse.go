@@ -79,7 +79,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
-		if len(r.report.Problems) > 0 {
+		if len(r.report.Problems) > 0 || r.report.Plan.Empty() {
 			break
 		}
 	}
@@ -87,6 +87,8 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 	switch {
 	case len(r.report.Problems) > 0:
 		r.report.Verdict = "blocked"
+	case r.report.Plan.Empty():
+		r.report.Verdict = "nothing"
 	case len(r.report.Differences) > 0:
 		r.report.Verdict = "differs"
 	default:
@@ -257,6 +259,9 @@ func (r *rehearsal) first(ctx context.Context) error {
 	r.report.Skipped, r.report.Quarantined = p.plan.Count(migrate.ActionSkip), p.plan.Count(migrate.ActionQuarantine)
 	if p.plan.Blocked() {
 		r.report.Problems = p.plan.Problems
+		return nil
+	}
+	if p.plan.Empty() { // no queue would be made, and no worker would have anything to do
 		return nil
 	}
 	if err := r.step(ctx, "migrate", p.migrate); err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -300,7 +301,7 @@ func TestConsumedIsLeft(t *testing.T) {
 	}
 }
 
-// A plan with problems is not rehearsed, and an empty source is refused.
+// A plan with problems is not rehearsed, nor one that creates no job, and an empty source is refused.
 func TestNothingToRehearse(t *testing.T) {
 	opt := options(newqueue.MrtZK)
 	opt.Plan.Choices = migrate.DefaultChoices()
@@ -309,7 +310,18 @@ func TestNothingToRehearse(t *testing.T) {
 	if len(r.Problems) == 0 || r.OK() || len(r.Steps) != 1 {
 		t.Errorf("%+v", r)
 	}
+	// Nothing but consumed records, which are left to their workers.
 	tree := znode.NewTree()
+	data, err := legacyqueue.Encode(legacy.NewHeader(legacy.Consumed, time.Unix(1.7e9, 0), legacy.Milliseconds), legacy.JSON, legacy.Payload{"batchID": "bid-1", "jobID": "jid-1"})
+	must(t, err)
+	must(t, tree.Put(znode.Node{Path: "/ingest/mrtQ-05000000000001", Data: data}))
+	tree.SettleStats(0)
+	copied, err := readCopy(t, tree, migrate.DefaultQueues())
+	must(t, err)
+	if r, err = rehearse.Run(t.Context(), copied, opt); err != nil || r.Verdict != "nothing" || r.OK() || r.Skipped != 1 || len(r.Steps) != 1 || len(r.Differences) > 0 {
+		t.Errorf("nothing to migrate: %+v, %v", r, err)
+	}
+	tree = znode.NewTree()
 	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
 	tree.SettleStats(0)
 	if _, err := readCopy(t, tree, migrate.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {

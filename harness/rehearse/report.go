@@ -7,7 +7,7 @@ import (
 
 // Report is what a rehearsal found.
 type Report struct {
-	Verdict string           `json:"verdict"` // ok, differs, or blocked if the plan has problems
+	Verdict string           `json:"verdict"` // ok, differs, nothing if the plan creates no job, or blocked if it has problems
 	Seconds float64          `json:"seconds"` // how long the rehearsal took
 	Backend string           `json:"backend"`
 	Dialect newqueue.Dialect `json:"dialect"`
@@ -31,6 +31,9 @@ type Report struct {
 
 // OK reports whether everything was as predicted.
 func (r *Report) OK() bool { return r.Verdict == "ok" }
+
+// Rehearsed reports whether anything was rehearsed. Otherwise the plan says why not.
+func (r *Report) Rehearsed() bool { return r.OK() || r.Verdict == "differs" }
 
 // Step is one step of the rehearsal, and how long it took here.
 type Step struct {

@@ -42,6 +42,7 @@ type Effect string
 
 // The effects.
 const (
+	Lost        Effect = "might be lost"       // no worker would find the job any more
 	Unfit       Effect = "cannot be processed" // it blocks the plan, unless its choice allows it
 	RunsTwice   Effect = "might run twice"
 	NeverRuns   Effect = "might never run" // only if an administrator releases or requeues the job
@@ -52,7 +53,7 @@ const (
 )
 
 // Effects are all effects, the gravest first.
-var Effects = []Effect{Unfit, RunsTwice, NeverRuns, StoredEmpty, RemovedSoon, LeftUndone, Warning}
+var Effects = []Effect{Lost, Unfit, RunsTwice, NeverRuns, StoredEmpty, RemovedSoon, LeftUndone, Warning}
 
 // find adds an item to the finding with this key.
 func (b *Builder) find(key string, one Finding, item FindingItem) {
@@ -82,7 +83,7 @@ func (b *Builder) violation(v services.Violation, path string) {
 
 // What the notices of the services come to, and the choices that prevent what they say.
 var (
-	noticeEffects = map[string]Effect{"skips-initialize": StoredEmpty, "removed-soon": RemovedSoon}
+	noticeEffects = map[string]Effect{"lost-if-unsized": Lost, "lost-if-requeued": Lost, "skips-initialize": StoredEmpty, "removed-soon": RemovedSoon}
 	prevents      = map[string]string{"lost-if-unsized": "max-priority", "lost-if-requeued": "max-priority"}
 )
 

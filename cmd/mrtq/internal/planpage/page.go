@@ -116,7 +116,7 @@ func (v *content) tiles() {
 
 // tone is the colour of an effect.
 func tone(e migrate.Effect) string {
-	if e == migrate.EffectRunsTwice {
+	if e == migrate.EffectLost || e == migrate.EffectRunsTwice {
 		return "bad"
 	}
 	return "warn"

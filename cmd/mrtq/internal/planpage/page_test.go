@@ -7,6 +7,8 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +33,18 @@ func TestPage(t *testing.T) {
 	style := regexp.MustCompile(`(?s)(<style>).*?(</style>)|sha256-.*?=`)
 	for name, d := range map[string]*Data{"planned": sample(60), "stopped": stopped(), "nothing": {Plan: &migrate.Plan{Target: sampleTarget, Choices: migrate.DefaultChoices()}}} {
 		goldenfile.Compare(t, filepath.Join("testdata", name+".html"), style.ReplaceAllString(write(t, d), "$1$2"), *update)
+	}
+}
+
+// TestLostComesFirst: what loses work has a tile of its own, in red, before all other effects, and the verdict counts it.
+func TestLostComesFirst(t *testing.T) {
+	d := sample(60)
+	lost := migrate.Finding{Kind: "lost-if-unsized", Effect: migrate.EffectLost, What: "its priority is 95", Items: d.Findings[0].Items[:1]}
+	d.Findings = append([]migrate.Finding{lost}, d.Findings...)
+	v := newContent(d)
+	first := slices.IndexFunc(v.Tiles, func(t tile) bool { return t.Link == "risks" })
+	if got, want := v.Tiles[first], (tile{1, "might be lost", "bad", "risks"}); got != want || !strings.Contains(v.Sentence, "1 job might be lost") {
+		t.Errorf("%+v, expected %+v, and %q", got, want, v.Sentence)
 	}
 }
 

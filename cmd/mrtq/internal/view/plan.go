@@ -231,6 +231,7 @@ func PlanNotes(p *migrate.Plan) []string {
 	return counted([]note{
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
 		{findings, "finding in the plan", "findings in the plan"},
+		{len(p.Affected(migrate.EffectLost)), "job might be lost", "jobs might be lost"},
 		{len(p.Affected(migrate.EffectRunsTwice)), "job might run twice", "jobs might run twice"},
 		{waits, "job or request won't run until an administrator releases or requeues it", "jobs and requests won't run until an administrator releases or requeues them"},
 		{len(p.Affected(migrate.EffectUnfit)), "job cannot be processed", "jobs cannot be processed"},

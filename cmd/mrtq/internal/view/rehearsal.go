@@ -9,7 +9,7 @@ import (
 
 // Rehearsal shows what a rehearsal found, and an estimate of the cutover.
 func Rehearsal(s *screen.Screen, r *rehearse.Report) {
-	if len(r.Problems) > 0 {
+	if !r.Rehearsed() {
 		Plan(s, r.Plan)
 		return
 	}
@@ -63,7 +63,7 @@ func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
 // RehearsalVerdict says how a rehearsal ended, in a word and in sentences.
 func RehearsalVerdict(r *rehearse.Report) (tone screen.Tone, word, text string) {
 	switch {
-	case len(r.Problems) > 0:
+	case !r.Rehearsed():
 		_, word, text = PlanVerdict(r.Plan)
 		return screen.Bad, word, text + "; nothing was rehearsed."
 	case !r.OK():
