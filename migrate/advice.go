@@ -25,6 +25,7 @@ const (
 	StepRelease        NextStep = "release"
 	StepLookFirst      NextStep = "look-first"     // the same, if what was acted on is as it should be
 	StepAwaitLegacy    NextStep = "await-legacy"   // the same, when no legacy worker is at work any more
+	StepComplete       NextStep = "complete"       // a completion was interrupted
 	StepReleaseOthers  NextStep = "release-others" // only other owners hold the queues
 	StepPlan           NextStep = "plan"           // nothing was migrated, or everything was rolled back
 	StepDecide         NextStep = "decide"         // a plan has problems
@@ -50,6 +51,7 @@ var advice = []struct {
 	{func(s *Status) bool {
 		return s.legacyHas(func(l LegacyStatus) bool { return len(l.Undecided) > 0 })
 	}, StepDecideRecords},
+	{func(s *Status) bool { return s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0 }, StepComplete},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
 	}, StepMigrateRest},
@@ -89,6 +91,7 @@ func VerdictStep(v *Verdict) NextStep {
 		{v.CountGroup(verify.UndecidedGroup) > 0, StepDecideRecords},
 		{v.Count(verify.Restored) > 0, StepRestored},
 		{v.State == ledger.RolledBack, StepPlan},
+		{v.Uncompleted > 0 && v.Due == 0 && len(v.Released) == len(newqueue.QueueHolds), StepComplete},
 		{len(v.NotMigrated) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepLookFirst},
 		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease},

@@ -118,19 +118,8 @@ func (c *completion) read(ctx context.Context) (err error) {
 		return why
 	}
 	for i, run := range c.t.Ledger.Runs {
-		if !run.Origin.OneEnsemble {
-			continue
-		}
-		lists, err := c.at.WithChroot("/").ChildrenAll(ctx, []string{run.Origin.KeptRunPath()})
-		if err != nil {
+		if c.kept[run.ID], err = keptPaths(ctx, c.t, i); err != nil {
 			return cancelled(err)
-		}
-		slices.Sort(lists[0])
-		for e := range c.t.Ledger.OfRun(i) { // what else is there, somebody else has put there
-			path := run.KeptPath(e.Job)
-			if _, there := slices.BinarySearch(lists[0], znode.Name(path)); there && e.Kept {
-				c.kept[run.ID] = append(c.kept[run.ID], path)
-			}
 		}
 	}
 	return nil

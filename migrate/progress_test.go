@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -60,6 +61,46 @@ func TestKilledReleaseIsSeen(t *testing.T) {
 				t.Errorf("verify: %t, %d, %s; want %s", v.Releasing, v.Due, migrate.VerdictStep(v), want)
 			}
 		})
+	}
+}
+
+// A completion that was killed does not look like one that has ended: status and verify say how many kept records it has left, and
+// the next step is to finish it.
+func TestKilledCompletionIsSeen(t *testing.T) {
+	for _, after := range []int{0, 1, 5, 10} {
+		s := serve(t, lifeQueue(t), newqueue.MrtZK)
+		s.mustMigrate(s.options())
+		s.release()
+		if st, v := s.status(), s.mustVerify(); st.Uncompleted != 0 || v.Uncompleted != 0 {
+			t.Errorf("not begun: %d, %d", st.Uncompleted, v.Uncompleted)
+		}
+		_, err := migrate.Complete(until(t, migrate.PhaseRemoving, after), s.w, migrate.CompleteOptions{Limits: single})
+		if !errors.Is(err, migrate.ErrInterrupted) && after < 10 {
+			t.Fatal(err)
+		}
+		kept := 0
+		for n := range s.tree().All("/mrtq-handed-over") {
+			if strings.Count(n.Path, "/") == 3 {
+				kept++
+			}
+		}
+		var step migrate.NextStep
+		if kept > 0 {
+			step = migrate.StepComplete
+		}
+		if kept != 10-after {
+			t.Fatalf("%d are kept", kept)
+		}
+		if st := s.status(); st.Uncompleted != kept || st.Step != step {
+			t.Errorf("status: %d, %s; %d are kept", st.Uncompleted, st.Step, kept)
+		}
+		if v := s.mustVerify(); v.Uncompleted != kept || migrate.VerdictStep(v) != step {
+			t.Errorf("verify: %d, %s; %d are kept", v.Uncompleted, migrate.VerdictStep(v), kept)
+		}
+		s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
+		if st := s.status(); st.Uncompleted != 0 || st.Step != "" {
+			t.Errorf("in the end: %d, %s", st.Uncompleted, st.Step)
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type Status struct {
 	NoQueue *NoQueue `json:"no_queue,omitempty"`
 	// Due counts the records of done runs that were not handed over.
 	Due int `json:"due"`
+	// Uncompleted counts the kept bytes that a completion has left that was interrupted.
+	Uncompleted int `json:"uncompleted"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step NextStep `json:"step"`
 
@@ -126,6 +128,9 @@ func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 	}
 	reading.runs()
 	if t.Damage == nil {
+		if s.Uncompleted, err = uncompleted(ctx, t); err != nil {
+			return nil, err
+		}
 		src, err := originOf(ctx, t)
 		if err != nil && !errors.Is(err, ErrTwoEnsembles) {
 			return nil, err

@@ -55,7 +55,12 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 			return slices.ContainsFunc(opt.Quarantined[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 		}
 	}
-	return verify.Verify(ctx, src, t, names, options)
+	v, err := verify.Verify(ctx, src, t, names, options)
+	if err != nil {
+		return nil, err
+	}
+	v.Uncompleted, err = uncompleted(ctx, t)
+	return v, err
 }
 
 // asPlanned is the source with times read as the newest run has read them.

@@ -108,6 +108,8 @@ type Verdict struct {
 	Due int `json:"due"`
 	// Releasing says that a release has begun to hand over records, and has not ended.
 	Releasing bool `json:"releasing"`
+	// Uncompleted counts the kept bytes that a completion has left that was interrupted.
+	Uncompleted int `json:"uncompleted"`
 	// NotCompared counts handed-over records whose bytes [Complete] removed.
 	NotCompared int `json:"not_compared"`
 	// NotMigrated are the records that are in the legacy queue alone, and that another run would migrate. Legacy are migrated records

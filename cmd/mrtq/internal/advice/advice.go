@@ -102,6 +102,7 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepRelease:        releaseAfter(),
 	migrate.StepLookFirst:      releaseAfter("make sure that the jobs that were acted on are as they should be"),
 	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
+	migrate.StepComplete:       row("", Adviser.complete),
 	migrate.StepReleaseOthers:  Adviser.releaseOthers,
 	migrate.StepPlan:           Adviser.planAgain,
 	migrate.StepDecide:         Adviser.unblock,
@@ -165,6 +166,8 @@ func (a Adviser) releaseRestored(s Situation) string {
 }
 
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
+
+func (a Adviser) complete(s Situation) string { return a.Command("complete", []string{s.Target}) }
 
 // releaseAfter is a release, after first and what comes before the first release.
 func releaseAfter(first ...string) func(Adviser, Situation) Next {
@@ -303,7 +306,7 @@ func (a Adviser) Released(s Situation) Next {
 	}
 	forward := Way{"To look at what the services have done", a.verify(s)}
 	if a.Name == "verify" {
-		forward = Way{"To end the migration, some days later, when you are sure that you won't go back", a.Command("complete", []string{s.Target})}
+		forward = Way{"To end the migration, some days later, when you are sure that you won't go back", a.complete(s)}
 	}
 	return Next{Ways: []Way{forward, {"To go back, when the new services are stopped", a.Command("rollback", []string{s.Target}, Switch("dry-run"))}}}
 }

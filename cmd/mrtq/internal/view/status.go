@@ -191,7 +191,7 @@ var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, mi
 func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, text string) {
 	word, text = stateText(s, target)
 	switch {
-	case slices.Contains(unsound, s.Step), s.Releasing():
+	case slices.Contains(unsound, s.Step), s.Releasing(), s.Uncompleted > 0:
 		return screen.Bad, word, text
 	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned)+len(s.Unreported) > 0:
 		return screen.Attention, word, text
@@ -226,6 +226,9 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	word, text = stateShown(s, *run), "the newest run is "+run.ID
 	if s.Releasing() {
 		word, text = "unfinished", releasingText(s.Due)+"; "+text
+	}
+	if s.Uncompleted > 0 {
+		word, text = "unfinished", completingText(s.Uncompleted)+"; "+text
 	}
 	if run.State == migrate.RunRolledBack && run.Present > 0 {
 		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
@@ -265,6 +268,11 @@ func releasingText(due int) string {
 		return "the release is not finished: each record is handed over, but a hold was not lifted"
 	}
 	return "the release is not finished: " + screen.Count(due, "record is", "records are") + " still to be handed over"
+}
+
+// completingText says how far a completion is that has begun and not ended.
+func completingText(left int) string {
+	return "the completion is not finished: the kept bytes of " + screen.Count(left, "record are", "records are") + " still to be removed"
 }
 
 // waitingJobs counts the jobs and requests that no worker takes before an administrator acts.

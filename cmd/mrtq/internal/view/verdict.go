@@ -113,6 +113,9 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	if v.Releasing {
 		notes = slices.Insert(notes, 0, releasingText(v.Due))
 	}
+	if v.Uncompleted > 0 {
+		notes = slices.Insert(notes, 0, completingText(v.Uncompleted))
+	}
 	also := sentences(notes)
 	switch {
 	case !v.OK() && v.Count(notKept) == len(v.Differences):
@@ -132,7 +135,7 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	default:
 		text = "every migrated record is accounted for, 0 damaged. Released by mrtq: " + QueueNames(v.Released)
 	}
-	if v.Releasing || len(v.NotMigrated) > 0 { // nobody may miss it
+	if v.Releasing || v.Uncompleted > 0 || len(v.NotMigrated) > 0 { // nobody may miss it
 		return screen.Attention, "passed", "but " + notes[0] + sentences(append(notes[1:], text))
 	}
 	return screen.Good, "passed", text + also
