@@ -150,6 +150,9 @@ func (r *CodecInput) shards() (shards [][]byte, whole bool) {
 			r.Fault(MissingShard, fmt.Sprintf("shard %010d", missing), "shard "+name+" comes next")
 			whole = false
 		}
+		if owner := n.Stat.EphemeralOwner; owner != 0 {
+			r.c.fault(r.Node, "not-persistent", path, "a shard that is persistent", fmt.Sprintf("it is ephemeral, and ends with session %#x", owner))
+		}
 		if len(n.Data) > maxShard {
 			r.c.fault(r.Node, ShardTooLarge, path, fmt.Sprintf("at most %d bytes", maxShard), fmt.Sprintf("%d bytes", len(n.Data)))
 		}

@@ -121,7 +121,7 @@ type Relation struct {
 	Line     int
 	Section  string
 	Repair   string `yaml:"mend"`
-	// Younger: a znode that is younger need not be referred to yet.
+	// Younger: a znode that is younger need not be referred to yet. 0 means that every znode must be.
 	Younger time.Duration
 
 	// OfID is the id of Of, and Rule is what ID has after it.
@@ -139,7 +139,7 @@ type Relation struct {
 	// When: the relation holds only for a znode whose value has one of these texts
 	// in each of these fields.
 	When map[string][]string
-	// ReferencedBy: a relation with one of these ids must refer to this znode.
+	// ReferencedBy: a relation with one of these ids must refer to this znode, if it has the field.
 	ReferencedBy []string `yaml:"referenced-by"`
 	// AtMost: instead, they may refer to it this often. 0 is without limit.
 	AtMost int `yaml:"at-most"`

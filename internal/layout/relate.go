@@ -47,6 +47,9 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 	}
 	for _, r := range c.of[n] {
 		if len(r.ReferencedBy) > 0 {
+			if r.field != nil && len(r.field.values(value)) == 0 {
+				continue
+			}
 			c.awaiting = append(c.awaiting, waiting{r, path, zn.Stat.Ctime})
 			continue
 		}
@@ -142,7 +145,7 @@ func (c *checker) checkRelations() error {
 		switch {
 		case w.r.AtMost > 0 && times > w.r.AtMost:
 			c.broken(w.r.ID, w.path, fmt.Sprintf("a znode that is named at most %d times", w.r.AtMost), fmt.Sprintf("it is named %d times", times))
-		case w.r.AtMost == 0 && times == 0 && decided && age >= w.r.Younger:
+		case w.r.AtMost == 0 && times == 0 && decided && (w.r.Younger == 0 || age >= w.r.Younger):
 			c.broken(w.r.ID, w.path, "a znode that names it", fmt.Sprintf("none does, and it is %s old", age))
 		}
 	}

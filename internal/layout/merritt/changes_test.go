@@ -46,6 +46,10 @@ func change(op, path, rest string) func(f forest) {
 				data = compressed(data)
 			}
 			f.put(path, data)
+		case "ephemeral":
+			n := f[path]
+			n.Stat.EphemeralOwner = 1
+			f[path] = n
 		case "lock":
 			f.contend(znode.Parent(path), znode.Name(path))
 		case "remove":

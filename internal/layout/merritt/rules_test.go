@@ -182,7 +182,7 @@ func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 		f.put(path+"/0", "")
 	case n.Most.Rule:
 		for i := range n.Most.Children + 1 {
-			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed(fmt.Sprintf(`{"uuid":"%032x","builds":{}}`, i+16)))
+			f.put(fmt.Sprintf("%s/%032x", path, i+16), compressed(fmt.Sprintf(`{"uuid":"%032x","builds":{},"retry_builds":{},"job_graph":null,"nodeset_info":{},"files":null,"merge_repo_state":null,"extra_repo_state":null}`, i+16)))
 		}
 	default:
 		return false

@@ -83,7 +83,9 @@ func TestZuulTreeIsSound(t *testing.T) {
 		if f.Severity != layout.Info {
 			t.Errorf("%v", f)
 		}
-		got = append(got, f.Path)
+		if f.Rule != "change/unreferenced" { // an update left old data to the cleanup
+			got = append(got, f.Path)
+		}
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
