@@ -148,7 +148,7 @@ func (c *completion) check(ctx context.Context) error {
 
 // waits notes what waits for the services, and whether anybody has seen them.
 func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
-	for part := range slices.Chunk(slices.Collect(c.t.Ledger.All()), maxRead) {
+	for part := range slices.Chunk(slices.Collect(c.t.Ledger.All()), maxRead.N()) {
 		jobs, err := c.t.Jobs(ctx, part, false)
 		if err != nil {
 			return cancelled(err)

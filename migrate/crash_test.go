@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/internal/goldenfile"
 	"mrtq/internal/jute"
 	"mrtq/internal/zkconn"
@@ -212,6 +213,7 @@ func TestServerThrottlesAll(t *testing.T) {
 // that is too large. If the operator says how large it is, all fit. If not, the migration
 // finds out.
 func TestSmallMaxBuffer(t *testing.T) {
+	shared.LargeParts(t)
 	const buffer = 48 << 10
 	for _, packet := range []int{0, buffer} {
 		t.Run(fmt.Sprint("packet ", packet), func(t *testing.T) {
@@ -305,7 +307,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, queueTree(t, pendings(t, 700, 700)), newqueue.Design)
+			s := serve(t, queueTree(t, pendings(t, 40, 40)), newqueue.Design)
 			opt := s.options()
 			if c.approved {
 				opt.Approved = s.plan(opt.PlanOptions)
@@ -318,7 +320,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 			s.before(func(int) {
 				if !changed {
 					changed = true
-					c.change(s, ingest(690))
+					c.change(s, ingest(36))
 				}
 			})
 			_, err := s.migrate(opt)
@@ -329,7 +331,7 @@ func TestSourceChangesMeanwhile(t *testing.T) {
 				return
 			}
 			s.must(err)
-			if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, ingest(690)) }) {
+			if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, ingest(36)) }) {
 				t.Errorf("it said %q", said)
 			}
 			s.mustVerify()

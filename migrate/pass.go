@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/handover"
@@ -120,7 +121,7 @@ func missing(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops []
 
 // sendEmpty removes batches of the run that have no job.
 func (p *handoverPass) sendEmpty(ctx context.Context, bids []string) error {
-	for part := range slices.Chunk(bids, maxRead) {
+	for part := range slices.Chunk(bids, maxRead.N()) {
 		pieces, err := handover.EmptyBatches(ctx, p.t, part)
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (p *handoverPass) sendEmpty(ctx context.Context, bids []string) error {
 }
 
 // maxRead is how many batches are read together.
-const maxRead = 1000
+const maxRead part.Size = 1000
 
 // Decisions are what somebody decided about records of which nothing shows whether the job or the legacy queue has
 // the work.

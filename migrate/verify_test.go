@@ -37,7 +37,7 @@ func workQueue(t testing.TB) *znode.Tree {
 // A read that fails while other parts are compared ends all of them. verify and release name the znode, and the release was not
 // interrupted.
 func TestVerifyNamesWhatItCannotRead(t *testing.T) {
-	s := serve(t, queueTree(t, pendings(t, 2000, 500)), newqueue.MrtZK)
+	s := serve(t, queueTree(t, pendings(t, 40, 10)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
 	status := s.jobOf(ingest(1)) + "/status"
 	s.setACL(status, zk.DigestACL(zk.PermAll, "someone", "secret"))
@@ -69,7 +69,8 @@ func TestVerifyWhileServicesBegin(t *testing.T) {
 		s.must(errorOf(s.door().Create(newqueue.JobsPath, nil, 0, zk.WorldACL(zk.PermAll))))
 		session, once, began, goOn := s.session, false, make(chan bool, 1), make(chan struct{})
 		s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
-			if once || op.Session != session || !slices.Equal(op.Paths, []string{"/batches", "/jobs", "/access/small", "/access/large"}) {
+			// The last packet that looks for items which show the dialect.
+			if once || op.Session != session || !slices.Equal(op.Paths[max(0, len(op.Paths)-2):], []string{"/access/small", "/access/large"}) {
 				return false
 			}
 			once = true

@@ -157,6 +157,9 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	defer cancel()
 	decisions := migrate.Decisions{RecordIs: e.words.answers, Vanished: e.words.vanished, Save: func([]znode.Node) error { return nil }}
 	jobs, records := migrate.TransactionLimits{Ops: 40}, migrate.TransactionLimits{Ops: 12}
+	if e.large {
+		jobs, records = migrate.TransactionLimits{}, migrate.TransactionLimits{}
+	}
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
 	case "migrate", "migrate --again all":

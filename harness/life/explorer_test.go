@@ -115,6 +115,7 @@ type explored struct {
 
 	life          bool     // many acts, and not one: see TestLives
 	unserviceable []string // records that no service can do
+	large         bool     // transactions are as large as they can be
 }
 
 func (e *explored) say(format string, args ...any) {
@@ -276,7 +277,7 @@ func (o *operator) sends(op minizk.Op) bool {
 	return o.ids[op.Session] && op.Code != jute.OpPing && op.Code != jute.OpCloseSession
 }
 
-var explorePart = flag.Int("explore", 20, "explore one of this many combinations")
+var explorePart = flag.Int("explore", 30, "explore one of this many combinations")
 
 // TestExplorer lets every other actor act in every gap of every command that writes. Then an operator does what
 // mrtq says, and everybody works until nothing is left.

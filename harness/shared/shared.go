@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"mrtq/harness"
+	"mrtq/internal/part"
 )
 
 var (
@@ -22,9 +23,10 @@ var (
 	exitCode int
 )
 
-// Main runs the tests, stops the servers, and exits. If a server can't be stopped, or if a
+// Main makes all parts small, runs the tests, stops the servers, and exits. If a server can't be stopped, or if a
 // goroutine is left, the exit code is that of a failure.
 func Main(m *testing.M) {
+	part.Small(true)
 	code := m.Run()
 	for _, f := range atExit {
 		f()
@@ -34,6 +36,12 @@ func Main(m *testing.M) {
 		exitCode = 1
 	}
 	os.Exit(max(code, exitCode))
+}
+
+// LargeParts makes all parts as large as outside of tests until the test ends, which must not be parallel.
+func LargeParts(t testing.TB) {
+	part.Small(false)
+	t.Cleanup(func() { part.Small(true) })
 }
 
 // leak finds goroutines that don't end. One may still be about to: a worker whose context has

@@ -58,6 +58,7 @@ var components = []string{
 	"internal/znode",
 	"internal/openfile",
 	"internal/text",
+	"internal/part",
 	"internal/guard",
 	"internal/goldenfile",
 }

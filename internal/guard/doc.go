@@ -8,6 +8,7 @@
 //	makefile_test.go      make test-jvm tests the packages that ask for a backend
 //	newstate_test.go      a new state of a job changes only the files that CONTRIBUTING.md names
 //	outside_test.go       the examples run in another module
+//	parts_test.go         parts have sizes that tests make small
 //
 // They run in the project's own folder.
 package guard

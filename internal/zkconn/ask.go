@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
@@ -22,10 +23,10 @@ const (
 	// packets, or that many packets of one small read. With 64, it took half as long again
 	// to read 180,000 znodes from a server on a JVM, with 512 and 1024 as long as with 256.
 	// It was similar with the embedded server.
-	window = 4 * mostInPacket
+	window = 4 * int64(mostInPacket)
 	// mostInPacket is how many reads a packet has at most. With 16, the same took twice as
 	// long. Larger packets hardly make it faster, and make other clients wait longer.
-	mostInPacket = 64
+	mostInPacket part.Size = 64
 	// mostCuts is how many connections in a row may break before a multiRead is
 	// answered. After that, the server or a proxy counts as one that does not know
 	// multiRead and closes the connection because of it.
@@ -48,7 +49,7 @@ func (m *multiReadState) most(op jute.OpCode) int {
 	if m.alone || op != jute.OpGetData && op != jute.OpGetChildren {
 		return 1
 	}
-	return mostInPacket
+	return mostInPacket.N()
 }
 
 // answered notes that a packet with this many reads was answered.
@@ -101,7 +102,7 @@ func (r *Reader) ask(ctx context.Context, q readRequest) error {
 			return err
 		}
 	}
-	return r.askSome(ctx, q, 0, len(q.paths), mostInPacket)
+	return r.askSome(ctx, q, 0, len(q.paths), mostInPacket.N())
 }
 
 // askSome asks about the paths from one index to before another. No packet has more reads

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"mrtq/internal/jute"
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
@@ -111,10 +112,13 @@ func (r *Reader) GetAll(ctx context.Context, paths []string) ([]znode.Node, erro
 	return slices.DeleteFunc(nodes, func(n znode.Node) bool { return n.Path == "" }), err
 }
 
+// nodesPerRead is how many nodes are in memory at once.
+const nodesPerRead part.Size = 1000
+
 // GetEach reads very many nodes as [Reader.GetAll] does, some at a time, so that they are not
 // all in memory, and calls each with one after the other.
 func (r *Reader) GetEach(ctx context.Context, paths []string, each func(znode.Node)) error {
-	for some := range slices.Chunk(paths, 1000) {
+	for some := range slices.Chunk(paths, nodesPerRead.N()) {
 		nodes, err := r.GetAll(ctx, some)
 		if err != nil {
 			return err

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
 const (
 	// removeBatch is how many znodes one transaction deletes. With usual paths, that is well under
 	// ZooKeeper's packet limit of 1 MiB (apache/zookeeper #412 and #1716).
-	removeBatch = 1000
+	removeBatch part.Size = 1000
 	// removeRounds is how often RemoveBelow looks for znodes to delete. A worker may still
 	// create some. A few rounds are enough if it is stopping.
 	removeRounds = 5
@@ -67,7 +68,7 @@ func (w *Writer) RemoveTree(ctx context.Context, root string) error {
 // its parent.
 func (w *Writer) deleteAll(ctx context.Context, paths []string) error {
 	slices.Reverse(paths)
-	for some := range slices.Chunk(paths, removeBatch) {
+	for some := range slices.Chunk(paths, removeBatch.N()) {
 		var ops []znode.Op
 		for _, path := range some {
 			ops = append(ops, znode.Delete(path, -1))

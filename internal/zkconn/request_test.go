@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"mrtq/harness/shared"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 )
@@ -29,6 +30,7 @@ func failed(code int32, body ...byte) func(request, answer packet) []byte {
 // before it, doesn't answer such a request, they are read one by one. The result is the
 // same.
 func TestManyInOneRequest(t *testing.T) {
+	shared.LargeParts(t)
 	const count = 200
 	for _, tc := range []struct {
 		name       string

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
@@ -25,7 +26,7 @@ func (s Subtree) Missing() bool { return len(s.Nodes) == 0 }
 
 const (
 	// together is how many subtrees are read together, one generation after the other.
-	together = 64
+	together part.Size = 64
 	// lookahead is how many such groups are read at once. So the window has always enough
 	// to send, although each group waits for one generation before the next.
 	lookahead = 2
@@ -98,11 +99,11 @@ func (r *Reader) groups(ctx context.Context, roots iter.Seq[string], most int) i
 			for more && len(pending) < lookahead {
 				var group []string
 				for root, ok := next(); ok; root, ok = next() {
-					if group = append(group, root); len(group) == together {
+					if group = append(group, root); len(group) == together.N() {
 						break
 					}
 				}
-				if more = len(group) == together; len(group) == 0 {
+				if more = len(group) == together.N(); len(group) == 0 {
 					break
 				}
 				done := make(chan result, 1)

@@ -169,6 +169,7 @@ func records(t *testing.T, w *zkconn.Writer, n int) (roots []string) {
 // TestLeavesAreReadOnce: the Stat of a leaf says that it has no children, and many
 // leaves are read in one request.
 func TestLeavesAreReadOnce(t *testing.T) {
+	shared.LargeParts(t)
 	s, w := embedded(t)
 	roots := records(t, w, 500)
 	s.ResetCounts()

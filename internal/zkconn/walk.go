@@ -5,20 +5,21 @@ import (
 	"errors"
 	"iter"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
 // mostInBranch is how many znodes a walk reads of a small subtree at once. So it reads many
 // small subtrees of a wide znode at a time, such as a queue's jobs, and never has a large
 // subtree completely in memory.
-const mostInBranch = 100
+const mostInBranch part.Size = 100
 
 // Walk yields root and everything below it in path order, or nothing if
 // root doesn't exist. It ends after the first error. Unlike in a subtree,
 // there can be any number of znodes: only the lists of children are held as a whole.
 func (r *Reader) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
 	return func(yield func(znode.Node, error) bool) {
-		branches, err := r.branches(ctx, []string{root}, mostInBranch)
+		branches, err := r.branches(ctx, []string{root}, mostInBranch.N())
 		if err != nil {
 			yield(znode.Node{}, err)
 			return
@@ -91,7 +92,7 @@ func (w *walker) children(path string) bool {
 		}
 		return true
 	}
-	for group, err := range w.r.groups(w.ctx, paths, mostInBranch) {
+	for group, err := range w.r.groups(w.ctx, paths, mostInBranch.N()) {
 		if err != nil {
 			w.yield(znode.Node{}, err)
 			return false

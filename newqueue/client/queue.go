@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
@@ -196,14 +197,14 @@ var empty = []byte{}
 func (q *Queue) path(p string) string { return q.root + p }
 
 // maxConcurrent is how many requests are on their way at the same time at most.
-const maxConcurrent = 100
+const maxConcurrent part.Size = 100
 
 // each calls do for 0 to n-1 at the same time, so that their requests take one round
 // trip: the client sends a request without waiting for the answers to those before it.
 // The error is the first in the order of the numbers.
 func each(n int, do func(i int) error) error {
 	errs := make([]error, n)
-	slots := make(chan struct{}, maxConcurrent)
+	slots := make(chan struct{}, maxConcurrent.N())
 	var running sync.WaitGroup
 	for i := range n {
 		slots <- struct{}{}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
+	"mrtq/harness/shared"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -48,6 +49,7 @@ func TestAcquireLooksFirst(t *testing.T) {
 // TestAcquireRoundTrips: an acquisition takes at most six round trips, because it asks at once for
 // what does not depend on an earlier answer. In the bubble of package synctest a second takes no time.
 func TestAcquireRoundTrips(t *testing.T) {
+	shared.LargeParts(t)
 	for _, d := range newqueue.Dialects {
 		for what, c := range acquirings {
 			t.Run(fmt.Sprintf("%s/%s", what, d), func(t *testing.T) {

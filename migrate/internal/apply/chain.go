@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
@@ -41,7 +42,7 @@ type TransactionLimits struct {
 const DefaultBytes = 64 << 10
 
 // maxPieces is how many pieces one transaction has at most, so that other clients don't wait for long.
-const maxPieces = 1000
+const maxPieces part.Size = 1000
 
 // Chain is a row of transactions of one run. Each sets the run's record, and succeeds only
 // if the record has the version that the transaction before it left. So the transactions
@@ -191,7 +192,7 @@ func (t *transaction) add(ids *counters, p Piece) bool {
 	var b built
 	b.ops, b.lines = p.Build(names)
 	bytes := znode.MultiSize(b.ops, t.chroot)
-	if len(t.pieces) > 0 && (len(t.pieces) == maxPieces || t.bytes+bytes > t.limits.Bytes || t.limits.Ops > 0 && t.ops+len(b.ops) > t.limits.Ops) {
+	if len(t.pieces) > 0 && (len(t.pieces) == maxPieces.N() || t.bytes+bytes > t.limits.Bytes || t.limits.Ops > 0 && t.ops+len(b.ops) > t.limits.Ops) {
 		return false
 	}
 	for parent, n := range taken {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
@@ -73,7 +74,7 @@ func (c *counters) catchUp(ctx context.Context, w *zkconn.Writer, parent string)
 }
 
 // advances is how many numbers one transaction skips.
-const advances = 500
+const advances part.Size = 500
 
 // AdvanceCounters moves the counters of these parents up to their lowest free number, so
 // that no client gets a number that is taken. ZooKeeper counts creates, so each number
@@ -82,7 +83,7 @@ func (c *Chain) AdvanceCounters(ctx context.Context, parents []string) error {
 	for _, parent := range parents {
 		for count := c.counters.of[parent]; count.Next < count.Free; {
 			var ops []znode.Op
-			for ; count.Next < count.Free && len(ops) < 2*advances; count.Next++ {
+			for ; count.Next < count.Free && len(ops) < 2*advances.N(); count.Next++ {
 				path := znode.Join(parent, "mrtq-counter")
 				ops = append(ops, znode.Create(path, []byte{}), znode.Delete(path, 0))
 			}

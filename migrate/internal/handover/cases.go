@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
@@ -54,7 +55,7 @@ type CaseReader struct {
 }
 
 // partSize is how many records are read together.
-const partSize = 1000
+const partSize part.Size = 1000
 
 // Cases yields what becomes of records and their jobs, in the order of entries.
 func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
@@ -86,7 +87,7 @@ func (l *CaseReader) Parts(ctx context.Context, entries []*ledger.Migrated) iter
 		}
 	}
 	return source.Prefetch(ctx, func(ctx context.Context, send func([][]Case) error) error {
-		for part := range slices.Chunk(entries, partSize) {
+		for part := range slices.Chunk(entries, partSize.N()) {
 			cases, err := l.part(ctx, part)
 			if err == nil {
 				err = send([][]Case{cases})

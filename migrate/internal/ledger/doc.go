@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // groupSize is how many entries a group has, so that no list of children is too long for
 // a client.
-const groupSize = 1000
+const groupSize part.Size = 1000
 
 // RunPath returns the znode of a run.
 func RunPath(run string) string { return znode.Join(RunsPath, run) }
@@ -39,8 +40,8 @@ func RunEntriesPath(run string) string { return znode.Join(EntriesPath, run) }
 // EntryPath returns the znode of a run's entry n, counted from 0. group is its parent, and
 // first reports whether it is the first in the group.
 func EntryPath(run string, n int) (path, group string, first bool) {
-	group = fmt.Sprintf("%s/%07d", RunEntriesPath(run), n/groupSize)
-	return fmt.Sprintf("%s/%010d", group, n), group, n%groupSize == 0
+	group = fmt.Sprintf("%s/%07d", RunEntriesPath(run), n/groupSize.N())
+	return fmt.Sprintf("%s/%010d", group, n), group, n%groupSize.N() == 0
 }
 
 // ErrDamaged says that the migration's own records are not complete, or can't be read. What

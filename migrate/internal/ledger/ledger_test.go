@@ -315,3 +315,17 @@ func TestOwners(t *testing.T) {
 		t.Errorf("%+v", back)
 	}
 }
+
+// The group of an entry is a part of its path, in every ledger that was ever written.
+func TestEntryPath(t *testing.T) {
+	for n, want := range map[int]string{0: "0000000/0000000000 first", 999: "0000000/0000000999", 1000: "0000001/0000001000 first", 1001: "0000001/0000001001"} {
+		path, group, first := ledger.EntryPath("run0000000000", n)
+		got, _ := strings.CutPrefix(path, "/migration/ledger/run0000000000/")
+		if first {
+			got += " first"
+		}
+		if got != want || znode.Parent(path) != group {
+			t.Errorf("entry %d is %s in %s, expected %s", n, got, group, want)
+		}
+	}
+}

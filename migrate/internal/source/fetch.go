@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -23,7 +24,7 @@ type Fetched struct {
 }
 
 // window is how many records are decoded together.
-const window = 128
+const window part.Size = 128
 
 // Fetch reads and decodes the records at paths, in their order. Reading goes on while the
 // caller uses what was read.
@@ -70,7 +71,7 @@ func Prefetch[T any](ctx context.Context, produce func(ctx context.Context, send
 
 // fetchWindows reads the records and sends them, a window at a time.
 func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], send func([]Fetched) error) error {
-	subs := make([]zkconn.Subtree, 0, window)
+	subs := make([]zkconn.Subtree, 0, window.N())
 	flush := func() error {
 		err := send(s.decode(subs))
 		subs = subs[:0]
@@ -80,7 +81,7 @@ func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], send 
 		if err != nil {
 			return errors.Join(flush(), err)
 		}
-		if subs = append(subs, sub); len(subs) == window {
+		if subs = append(subs, sub); len(subs) == window.N() {
 			if err := flush(); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
@@ -23,10 +24,13 @@ func (b Batch) Open() bool { return b.There && b.State == newqueue.BatchProcessi
 // HasFolder reports whether the batch has a folder for the entries of jobs.
 func (b Batch) HasFolder(f newqueue.BatchFolder) bool { return slices.Contains(b.Folders, f) }
 
+// batchesPerRead is how many batches are read together.
+const batchesPerRead part.Size = 1000
+
 // Batches reads batches by their bids.
 func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect) (map[string]Batch, error) {
 	batches := map[string]Batch{}
-	for some := range slices.Chunk(bids, 1000) {
+	for some := range slices.Chunk(bids, batchesPerRead.N()) {
 		var paths []string
 		for _, bid := range some {
 			root := newqueue.BatchPath(bid)

@@ -4,11 +4,15 @@ import (
 	"context"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/newqueue"
 )
+
+// namesPerRead is how many items are read together until one shows the dialect.
+const namesPerRead part.Size = 100
 
 // Dialect returns the dialect of the queue that the target holds, and the znode that shows
 // it. It looks at the newest run first, then at statuses, then at znodes that only one
@@ -26,7 +30,7 @@ func (t *Target) Dialect(ctx context.Context) (d newqueue.Dialect, shownBy strin
 		return "", "", err
 	}
 	for i, names := range lists {
-		for some := range slices.Chunk(names, 100) {
+		for some := range slices.Chunk(names, namesPerRead.N()) {
 			if d, shownBy, err = t.dialectOf(ctx, parents[i], some); d != "" || err != nil {
 				return d, shownBy, err
 			}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
@@ -164,7 +165,7 @@ const isEphemeral = "it is ephemeral, so ZooKeeper will remove it when a session
 
 // entriesPerRead is how many entries are read together. Each has the records of one
 // transaction.
-const entriesPerRead = 500
+const entriesPerRead part.Size = 500
 
 func (t *Target) readEntries(ctx context.Context) error {
 	if t.Damage != nil {
@@ -175,9 +176,9 @@ func (t *Target) readEntries(ctx context.Context) error {
 		total += run.Created.Records() - run.Removed.Records()
 	}
 	for i, run := range t.Ledger.Runs {
-		for from := 0; from < run.Entries; from += entriesPerRead {
+		for from := 0; from < run.Entries; from += entriesPerRead.N() {
 			var paths []string
-			for n := from; n < min(from+entriesPerRead, run.Entries); n++ {
+			for n := from; n < min(from+entriesPerRead.N(), run.Entries); n++ {
 				path, _, _ := ledger.EntryPath(run.ID, n)
 				paths = append(paths, path)
 			}

@@ -49,7 +49,7 @@ func (b *batch) isWhole() bool {
 // checkBatches compares the batches that runs created. Those of a done run that is held are
 // compared exactly. The others must obey the layout, or be removed.
 func (v *verifier) checkBatches(ctx context.Context) error {
-	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.batches)), partSize) {
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(v.batches)), partSize.N()) {
 		if err := v.checkSomeBatches(ctx, ids); err != nil {
 			return err
 		}

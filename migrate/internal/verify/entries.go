@@ -90,7 +90,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 		}
 		strangers = append(strangers, s)
 	}
-	for some := range slices.Chunk(strangers, partSize) {
+	for some := range slices.Chunk(strangers, partSize.N()) {
 		if err := v.account(ctx, some, v.concludeStranger); err != nil {
 			return err
 		}

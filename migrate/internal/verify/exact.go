@@ -35,7 +35,7 @@ func (c *comparison) add(it item) error {
 		c.v.checkOrder(it)
 	}
 	c.v.mu.Unlock()
-	if c.part = append(c.part, it); len(c.part) < partSize {
+	if c.part = append(c.part, it); len(c.part) < partSize.N() {
 		return nil
 	}
 	c.start()

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"mrtq/internal/part"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
@@ -15,7 +16,7 @@ import (
 )
 
 // partSize is how many jobs are compared together.
-const partSize = 250
+const partSize part.Size = 250
 
 // item is a migrated record, with the job or request that it became.
 type item struct {
@@ -35,7 +36,7 @@ func (v *verifier) records(ctx context.Context) error {
 	compare := v.newComparison(ctx)
 	defer compare.stop()
 	var unsure []*ledger.Migrated // to which queue they belong
-	for part := range slices.Chunk(slices.Collect(v.t.Ledger.All()), recordsPerRead) {
+	for part := range slices.Chunk(slices.Collect(v.t.Ledger.All()), recordsPerRead.N()) {
 		records, err := v.fetch(ctx, part)
 		if err != nil {
 			return err
@@ -65,7 +66,7 @@ func (v *verifier) records(ctx context.Context) error {
 }
 
 // recordsPerRead is how many records are read together.
-const recordsPerRead = 4 * partSize
+const recordsPerRead part.Size = 4 * partSize
 
 // fetch reads records: where they are kept, if they were handed over, else in the legacy queue. A record that is not there has only
 // its path.

@@ -1,0 +1,12 @@
+package life_test
+
+import (
+	"testing"
+
+	"mrtq/internal/part"
+)
+
+func TestMain(m *testing.M) {
+	part.Small(true)
+	m.Run()
+}
