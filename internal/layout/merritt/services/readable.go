@@ -1,6 +1,7 @@
 package services
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,8 +55,18 @@ func depth(v any) int {
 // unitEscapes matches escapes of UTF-16 units that follow each other, and the other escapes, in which \u is none.
 var unitEscapes = regexp.MustCompile(`(?:\\u[0-9a-fA-F]{4})+|\\.`)
 
-// hasUnpaired reports whether a string in JSON has half of a surrogate pair. Only an escape can write one.
+// hasUnpaired reports whether a string in JSON has half of a surrogate pair: as an escape, or as the three bytes that
+// UTF-8 forbids.
 func hasUnpaired(data []byte) bool {
+	for rest := data; ; rest = rest[1:] {
+		i := bytes.IndexByte(rest, 0xed)
+		if i < 0 {
+			break
+		}
+		if rest = rest[i:]; len(rest) > 1 && rest[1] >= 0xa0 && rest[1] < 0xc0 {
+			return true
+		}
+	}
 	const width = len("\\u0000")
 	for _, run := range unitEscapes.FindAll(data, -1) {
 		for high := rune(0); len(run) >= width; run = run[width:] {
