@@ -180,6 +180,7 @@ const (
 	QuestionBoth     = handover.Both
 	QuestionVanished = handover.Vanished
 	QuestionAgain    = handover.Again
+	QuestionTaken    = handover.Taken
 	AnswerNew        = handover.AnswerNew
 	AnswerLegacy     = handover.AnswerLegacy
 

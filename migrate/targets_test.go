@@ -55,7 +55,7 @@ func TestThreeTargets(t *testing.T) {
 		}
 		right.mustVerify()
 		for _, target := range []*site{wrong, other} {
-			if v := target.verify(); v.Records.Undecided != 3 || kinds(v) != "vanished" {
+			if v := target.verify(); v.Records.Undecided != 3 || kinds(v) != "taken" {
 				t.Errorf("verify of another: %s, %v", accounted(v), v.Differences)
 			}
 			if st := target.status(); st.Step != migrate.StepDecideRecords {
@@ -63,7 +63,14 @@ func TestThreeTargets(t *testing.T) {
 			}
 		}
 
-		// The mistyped one goes back, and to its end.
+		// The mistyped one can't take them, not even by an answer, and whoever has begun a job there.
+		s.remove("/wrong" + newqueue.QueueHoldPath(newqueue.HoldIngest))
+		s.set("/wrong"+wrong.jobOf(ingest(1))+"/space_needed", []byte("7"))
+		res, err := wrong.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Absent != 0 || res.Undecided[0].Question != migrate.QuestionTaken || res.Undecided[0].Why == "" {
+			t.Errorf("release of the wrong target: %v, %+v", err, res)
+		}
+		// It goes back, and to its end.
 		if undo, err := wrong.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrUndecided) || len(undo.Undecided) != 3 {
 			t.Errorf("rollback of the wrong target: %v, %+v", err, undo)
 		}

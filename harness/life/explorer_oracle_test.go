@@ -400,6 +400,8 @@ func (e *explored) answer(u migrate.UndecidedRecord) {
 	times := e.world.Executions()[key].Times()
 	a := migrate.AnswerNew
 	switch {
+	case u.Question == migrate.QuestionTaken:
+		a = migrate.AnswerLegacy
 	case u.Question == migrate.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
 		a = migrate.AnswerLegacy
 	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone) && e.key(u.Record) != "" && times == 0:

@@ -50,8 +50,9 @@ type CaseReader struct {
 	// SearchEverywhere looks for the entries of damaged jobs everywhere.
 	SearchEverywhere bool
 
-	locked map[string]bool  // the jobIDs that legacy locks name
-	queues map[string]int64 // the czxids of the legacy queue's nodes
+	others map[ledger.Hash]bool // what other targets keep; nil before it was needed
+	locked map[string]bool      // the jobIDs that legacy locks name
+	queues map[string]int64     // the czxids of the legacy queue's nodes
 }
 
 // partSize is how many records are read together.
@@ -113,6 +114,9 @@ func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Ca
 		l.aboutRecord(&cases[i])
 	}
 	if err := l.readKept(ctx, cases); err != nil {
+		return nil, err
+	}
+	if err := l.readElsewhere(ctx, cases); err != nil {
 		return nil, err
 	}
 	if err := l.readJobs(ctx, cases); err != nil {

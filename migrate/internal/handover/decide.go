@@ -4,6 +4,7 @@
 //
 //	decide.go     the table: what becomes of a record and its job; it is pure
 //	cases.go      reads both, and decides
+//	elsewhere.go  what other targets have taken
 //	pieces.go     the transactions: hand over, withdraw, give back
 //	batches.go    batches that are left empty
 //	activity.go   who works in the legacy queue
@@ -46,6 +47,8 @@ type Facts struct {
 	Locked bool
 	// Restored says that the target was restored from a backup. Kept bytes show that the record was handed over since.
 	Restored bool
+	// Elsewhere says that the record is not there because another target's release has handed it over.
+	Elsewhere bool
 }
 
 // Action is what is to be done.
@@ -72,6 +75,7 @@ const (
 	Both     Question = "both"     // both sides acted
 	Vanished Question = "vanished" // the record is not there, and nobody has begun its job
 	Again    Question = "again"    // the record was handed over, and is in the legacy queue again
+	Taken    Question = "taken"    // another target's release has handed the record over
 )
 
 // Says returns what the question is about, in a clause about the record; "" if it is no question.
@@ -81,6 +85,7 @@ func (q Question) Says() string {
 		Both:     "it has changed since it was migrated, and its job was begun: both queues have begun its work",
 		Vanished: "it is not in the legacy queue any more, and nobody has begun its job: a legacy worker has done its work, or somebody deleted or renamed it",
 		Again:    "it was handed over, and is in the legacy queue again",
+		Taken:    "another target was released first and has its work; its folder in mrtq-handed-over names it",
 	}[q]
 }
 
@@ -190,6 +195,8 @@ func (r row) decide(f Facts, a Answer) Decision {
 		return Decision{Action: Withdraw}
 	case r.asks == Vanished && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Action: Mark}
+	case f.Elsewhere && f.Job != Gone:
+		return decided(Taken, f, a)
 	case r.asks != "":
 		return decided(r.asks, f, a)
 	}
@@ -201,6 +208,10 @@ func decided(q Question, f Facts, a Answer) Decision {
 	d := Decision{Action: Ask, Question: q}
 	switch a {
 	case AnswerNew:
+		if q == Taken {
+			d.Why = "roll the other target back first"
+			return d
+		}
 		if f.Worked && f.Record != Absent {
 			d.Why = "a legacy worker has the record"
 			return d

@@ -87,6 +87,7 @@ func checkCell(t *testing.T, table, cell string, f handover.Facts, decide func(h
 		"finished": func(f *handover.Facts) { f.Finished = true },
 		"held":     func(f *handover.Facts) { f.Held = true },
 		"restored": func(f *handover.Facts) { f.Restored, f.Kept = true, true }, // without kept bytes it was not handed over
+		"taken":    func(f *handover.Facts) { f.Elsewhere = f.Record == handover.Absent && !f.HandedOver },
 		"not kept": func(f *handover.Facts) { f.Kept = false },
 	}
 	f.Kept = f.HandedOver
@@ -127,7 +128,7 @@ func TestAnswers(t *testing.T) {
 					}
 					continue
 				}
-				blocked := a == handover.AnswerNew && f.Worked || a == handover.AnswerLegacy && f.Locked
+				blocked := a == handover.AnswerNew && (f.Worked || asked.Question == handover.Taken) || a == handover.AnswerLegacy && f.Locked
 				want := map[handover.Answer]handover.Action{handover.AnswerNew: handover.HandOver, handover.AnswerLegacy: handover.Withdraw}[a]
 				if a == handover.AnswerNew && f.Record == handover.Absent {
 					want = handover.Mark
@@ -195,11 +196,12 @@ func deciders(force bool) map[string]func(handover.Facts, handover.Answer) hando
 func all(f func(handover.Facts)) {
 	for _, record := range []handover.RecordCondition{handover.AsMigrated, handover.Changed, handover.Absent} {
 		for _, job := range []handover.JobCondition{handover.NotBegun, handover.Begun, handover.Gone} {
-			for bits := range 1 << 7 {
+			for bits := range 1 << 8 {
 				is := func(bit int) bool { return bits&(1<<bit) != 0 }
-				facts := handover.Facts{Record: record, Job: job, Finished: is(0), Held: is(1), HandedOver: is(2), Kept: is(3), Worked: is(4), Locked: is(5), Restored: is(6)}
+				facts := handover.Facts{Record: record, Job: job, Finished: is(0), Held: is(1), HandedOver: is(2), Kept: is(3), Worked: is(4), Locked: is(5), Restored: is(6), Elsewhere: is(7)}
 				if facts.Locked && job != handover.Begun || facts.Worked && (record == handover.Absent || facts.Finished) ||
-					facts.Finished && record == handover.Changed || facts.Kept && !facts.HandedOver && !facts.Restored {
+					facts.Finished && record == handover.Changed || facts.Kept && !facts.HandedOver && !facts.Restored ||
+					facts.Elsewhere && (record != handover.Absent || facts.HandedOver) {
 					continue
 				}
 				f(facts)

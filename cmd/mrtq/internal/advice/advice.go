@@ -225,6 +225,11 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return Next{Command: a.status(s)}
 	}
 	u := s.Undecided[0]
+	if u.Question == migrate.QuestionTaken {
+		leave := Set("vanished", "legacy")
+		return Next{Ways: []Way{{"If the other target keeps these records", command(leave...)}, {"If this target is the mistake", a.Command("rollback", []string{s.Target}, leave...)},
+			{"If the other one is, roll that back first, and then", command()}}}
+	}
 	if u.Question == migrate.QuestionVanished {
 		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
 	}
