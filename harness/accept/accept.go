@@ -176,7 +176,7 @@ type suite struct {
 
 func (s *suite) run(ctx context.Context, features []runner.Feature) (*Report, error) {
 	opt := s.opt.Runner()
-	opt.Features, opt.Scenario, opt.Parallel = features, s.scenario, s.opt.Parallel
+	opt.Features, opt.Scenario, opt.Parallel, opt.IsStep = features, s.scenario, s.opt.Parallel, isStep
 	if s.lenient {
 		opt.Tags = strings.TrimPrefix(opt.Tags+" && ~@newqueue", " && ")
 	}

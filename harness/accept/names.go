@@ -158,6 +158,16 @@ func groupsOf(pattern string) []string {
 	return names.([]string)
 }
 
+// isStep reports whether a text is a step of the scenarios.
+func isStep(text string) bool {
+	return slices.ContainsFunc(steps(), func(step *regexp.Regexp) bool { return step.MatchString(text) })
+}
+
+var steps = sync.OnceValue(func() (all []*regexp.Regexp) {
+	(&world{}).register(func(pattern string, _ any) { all = append(all, regexp.MustCompile("^"+pattern+"$")) })
+	return all
+})
+
 // check checks what a step refers to, and its parameters.
 func (w *world) check(names []string, args []reflect.Value, refersTo []string) error {
 	with := map[string]string{}

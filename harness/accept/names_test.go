@@ -154,6 +154,9 @@ func TestBrokenFeatures(t *testing.T) {
 		{"placeholder of no column", fine + "  Scenario Outline: o\n    Given a held job\n    When an administrator tries to move the job to <stat>\n    Examples:\n      | state |\n      | held |\n      | failed |\n", `own.feature:6: the scenario "o": the placeholder <stat> is no column of the examples at line 7`},
 		{"placeholder in a table", fine + "  Scenario Outline: o\n    Given these jobs in held\n      | job |\n      | <job> |\n    Examples:\n      | state |\n      | held |\n", `own.feature:5: the scenario "o": the placeholder <job> is no column of the examples at line 8`},
 		{"placeholder of a scenario", fine + "  Scenario: s\n    Given a <state> job\n", `own.feature:5: the scenario "s": it has the placeholder <state>, and no examples`},
+		{"mistyped keyword of a scenario", "Feature: A\n  Scenaro: one\n    Given a held job\n  Scenario: two\n    Given a held job\n", "own.feature:3: the file: a step is taken for a description, and would not run: check the keywords here and above"},
+		{"mistyped keyword of a step", fine + "  Scenario: two\n    Givne a held job\n    When an administrator releases the job\n", "own.feature:5: the file: a step is taken for a description, and would not run: check the keywords here and above"},
+		{"mistyped keyword of a background", "Feature: A\n  Bakground:\n    Given a held job\n  Scenario: two\n    Given an empty ZooKeeper\n", "own.feature:3: the file: a step is taken for a description, and would not run: check the keywords here and above"},
 		{"placeholder of a background", "Feature: A\n  Background:\n    Given a <state> job\n  Scenario: s\n    Given an empty ZooKeeper\n", `own.feature:3: the file: the background has the placeholder <state>, which no row of examples fills in`},
 	} {
 		t.Run(c.what, func(t *testing.T) {

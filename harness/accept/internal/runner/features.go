@@ -48,7 +48,7 @@ type part struct {
 }
 
 // read parses a feature file. It returns its scenarios, and what is wrong with the file itself.
-func read(f Feature) (parts []part, faults []Case) {
+func read(f Feature, isStep func(string) bool) (parts []part, faults []Case) {
 	fault := func(line int, format string, args ...any) {
 		faults = append(faults, Case{Path: f.Path, Line: line, Class: f.Path, Title: "the file", Broken: true, Failed: fmt.Errorf(format, args...)})
 	}
@@ -66,6 +66,9 @@ func read(f Feature) (parts []part, faults []Case) {
 	case doc.Feature == nil:
 		fault(1, "has no feature: expected a line that begins with Feature:")
 		return nil, faults
+	}
+	if line := hiddenStep(doc.Feature, f.Text, isStep); line > 0 {
+		fault(line, "a step is taken for a description, and would not run: check the keywords here and above")
 	}
 	outline := gherkin.DialectsBuiltin().GetDialect(doc.Feature.Language).ScenarioOutlineKeywords()
 	var begin []int // the first line of each scenario, background and rule
@@ -129,6 +132,39 @@ func children(f *messages.Feature) (all []child) {
 		}
 	}
 	return all
+}
+
+// hiddenStep returns the first line of a description that is a step behind its first word; 0 for none. If a keyword is mistyped,
+// Gherkin takes it and what follows for a description.
+func hiddenStep(f *messages.Feature, text []byte, isStep func(string) bool) int {
+	described := map[string]bool{}
+	add := func(description string) {
+		for line := range strings.Lines(description) {
+			described[strings.TrimSpace(line)] = true
+		}
+	}
+	add(f.Description)
+	for _, c := range f.Children {
+		if c.Rule != nil {
+			add(c.Rule.Description)
+		}
+	}
+	for _, c := range children(f) {
+		if c.background != nil {
+			add(c.background.Description)
+		}
+		if c.scenario != nil {
+			add(c.scenario.Description)
+		}
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		_, step, _ := strings.Cut(line, " ")
+		if isStep != nil && described[line] && isStep(strings.TrimSpace(step)) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // partsOf returns the scenario, or the rows of its examples.

@@ -25,6 +25,9 @@ type Options struct {
 	// Scenario is called for each scenario, to register its steps and hooks. Its last hook sets the result in [CaseOf].
 	Scenario func(*godog.ScenarioContext)
 
+	// IsStep reports whether a text is a step, which a description must not have. Nil means that none is.
+	IsStep func(text string) bool
+
 	Pretty   bool               // prints every step, in place of a character for each
 	Out      io.Writer          // nil means no output
 	Parallel int                // how many scenarios run at the same time; 0 means one
@@ -107,7 +110,7 @@ func (opt Options) selected() (run []godog.Feature, cases, broken []*Case) {
 		}
 	}
 	for _, f := range opt.Features {
-		parts, faults := read(f)
+		parts, faults := read(f, opt.IsStep)
 		for _, fault := range faults {
 			if opt.Only == "" || opt.Only == fault.At() {
 				say(fault)
