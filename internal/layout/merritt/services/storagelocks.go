@@ -67,12 +67,18 @@ func locksOf(it *Item) (locks []string) {
 	return locks
 }
 
+// oldest is how long no service works on an object.
+const oldest = 24 * time.Hour
+
 // justNow is how long a service may take from one write to the next.
 const justNow = 5 * time.Second
 
 // judge says what a storage lock is: worth knowing, or left by a service that was killed.
 func (s *storageLocks) judge(lock znode.Node, now time.Time) (layout.Severity, string) {
 	const left = "a lock that outlives its session"
+	if age := now.Sub(time.UnixMilli(lock.Stat.Ctime)); lock.Stat.Ctime > 0 && age > oldest {
+		return layout.Error, fmt.Sprintf("%s: it is %d days old", left, int(age.Hours()/24))
+	}
 	for _, w := range s.working[lock.Path] {
 		if w.lockedAt <= lock.Stat.Czxid {
 			return layout.Info, "a service is at work on " + w.job
