@@ -148,7 +148,7 @@ func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.
 	switch {
 	case len(res.Lifted) > 0:
 		text += screen.Count(len(res.Lifted), "hold", "holds") + " lifted: " + view.HoldNames(res.Lifted)
-	case c.restored && res.Transactions > 0:
+	case c.restored && why == nil && text == "" && res.Transactions > 0:
 		text += "the runs' records say now that the target was restored"
 	case why == nil && len(res.Left) == 0 && res.Transactions == 0:
 		word, text = "nothing to do", "nothing is held there"
