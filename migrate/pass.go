@@ -37,7 +37,7 @@ func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) err
 		return err
 	}
 	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Transactions() == 0 && p.chain.LeftOut() > 0 {
-		err = fmt.Errorf("%w: %d records or jobs, the first: %w", apply.ErrChanged, p.chain.LeftOut(), p.chain.LeftOutBy())
+		err = fmt.Errorf("%w: %d of the records or jobs, first %w", apply.ErrChanged, p.chain.LeftOut(), p.chain.LeftOutBy())
 	}
 	return err
 }
