@@ -447,7 +447,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 	}
 	for _, j := range e.jobs() {
 		there, _, _ := e.conn.Exists(j.path)
-		done := j.state == "pending" && e.world.Executions()[j.key].Times() > 0
+		done := slices.Contains([]string{"pending", "held"}, j.state) && e.world.Executions()[j.key].Times() > 0
 		if (there || done || e.otherHas(j.key)) && j.hold == q {
 			e.mayRepeat(j.path, j.key)
 		}
