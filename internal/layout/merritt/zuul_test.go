@@ -2,6 +2,7 @@ package merritt_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -89,6 +90,52 @@ func TestZuulTreeIsSound(t *testing.T) {
 	}
 	if slices.Sort(want); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// zuulKeys are the keys of each znode that every version of Zuul's code reads by subscript.
+var zuulKeys = map[string]string{
+	"pipeline":                "queues old_queues layout_uuid",
+	"queue":                   "_jobs project_branches",
+	"item":                    "changes event current_build_set dynamic_state item_ahead items_behind",
+	"buildset":                "builds retry_builds job_graph nodeset_info files merge_repo_state extra_repo_state",
+	"job":                     "dependencies semaphores required_projects provides requires tags",
+	"change-entry":            "key_reference data_uuid",
+	"change":                  "change_type change_data",
+	"branch-cache":            "remainder",
+	"config-branch":           "extra_dirs_searched extra_files_searched",
+	"layout":                  "hostname last_reconfigured",
+	"zone.request":            "zone worker_info job_uuid build_set_uuid tenant_name pipeline_name event_id result_path",
+	"merger.request":          "job_type build_set_uuid event_id result_path",
+	"tenant-management.entry": "result_path",
+	"tenant-trigger.entry":    "driver_name",
+}
+
+// TestZuulKeys: without one of these keys, a znode that Zuul's own code wrote is not valid any more.
+func TestZuulKeys(t *testing.T) {
+	m, written := named(t, "zuul", ""), map[string][]layout.Visit{}
+	m.AddGoRules(func(func(layout.Finding, string)) layout.GoRules {
+		return layout.GoRules{Visit: func(v layout.Visit) { written[v.Node.ID] = append(written[v.Node.ID], v) }}
+	})
+	findings(t, m, zuulTree(t))
+	for id, keys := range zuulKeys {
+		for key := range strings.FieldsSeq(keys) {
+			tried := 0
+			for _, v := range written[id] {
+				value, _ := v.Value.(map[string]any)
+				if _, has := value[key]; !has || v.Node.Schema.Validate(value) != nil {
+					continue
+				}
+				without := maps.Clone(value)
+				delete(without, key)
+				if tried++; v.Node.Schema.Validate(without) == nil {
+					t.Errorf("%s is valid without %s", v.Znode.Path, key)
+				}
+			}
+			if tried == 0 {
+				t.Errorf("no %s has %s", id, key)
+			}
+		}
 	}
 }
 
