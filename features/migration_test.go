@@ -24,7 +24,7 @@ var elsewhere = map[harness.Backend]string{
 	harness.Docker: "@M12",
 }
 
-// mrtq is the path of the command, which TestMain builds.
+// mrtq is the path of the command, which TestMain builds with small parts.
 var mrtq string
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		mrtq = filepath.Join(dir, "mrtq")
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
+		if out, err = exec.Command("go", "build", "-ldflags", "-X mrtq/internal/part.small=yes", "-o", mrtq, "mrtq/cmd/mrtq").CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w\n%s", err, out)
 		}
 	}
