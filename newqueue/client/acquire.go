@@ -58,8 +58,12 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 			if errors.Is(err, ErrNotLocked) {
 				return errSkip
 			}
-			if err != nil {
-				_ = e.Unlock(ctx) // otherwise it stays until the session ends
+			if err == nil {
+				return nil
+			}
+			// Otherwise the lock would stay until the session ends. If it does, the caller must hear of it.
+			if left := e.Unlock(ctx); left != nil && !errors.Is(left, ErrNotLocked) {
+				err = fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, e.lock.path, err)
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again

@@ -139,9 +139,11 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
+	happened := b.q.released(b.lock)
+	happened.path = folder
 	err := b.q.commit(ctx, write{
 		ops:     append(append(b.lockOps(states.Worker), znode.Create(folder, empty)), jobs...),
-		session: b.lock.session, happened: b.q.released(b.lock),
+		session: b.lock.session, happened: happened,
 	})
 	if err == nil {
 		b.lock = lock{}

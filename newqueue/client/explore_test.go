@@ -164,6 +164,7 @@ func (o operation) judge(c fault, r result, all int) []string {
 		"says done":                               says == "done" && r.writes < all && !o.again,
 		"says not done":                           says == "not done" && r.writes >= all && !o.locks,
 		"does not know, and has held its lock":    says == "unknown" && (o.worker && !c.expires || o.locks),
+		"names its lock, which is over":           says == "unknown" && o.worker && !strings.Contains(o.name, "Unlock") && strings.Contains(r.err.Error(), "/lock ("),
 		"gives up, although nobody is in its way": says != "done" && c.rival == "nobody" && (!c.after || o.locks || o.worker) && !(o.worker && c.expires),
 	} {
 		if is {

@@ -212,8 +212,10 @@ func (e *Item) lockOps(who states.Actor) []znode.Op {
 // keepsLock is a write by a worker who keeps the lock, which had a Stat before. It also writes the lock, so that the
 // lock's version shows whether it was done.
 func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
+	happened := e.q.underLock(e.lock, l.Version)
+	happened.path = ops[0].Path // the lock ends with its session
 	ops = append([]znode.Op{znode.Set(e.lock.path, empty, l.Version), znode.Check(e.path+"/status", e.version)}, ops...)
-	return write{ops: ops, session: e.lock.session, happened: e.q.underLock(e.lock, l.Version)}
+	return write{ops: ops, session: e.lock.session, happened: happened}
 }
 
 // remove are the operations that delete the item and everything below it but its lock.

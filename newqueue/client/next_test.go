@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -215,6 +216,39 @@ func TestNextOutlastsAnOutage(t *testing.T) {
 	failures.Store(25)
 	if j := value(q.NextJob(ctx, newqueue.JobPending))(t); !j.Locked() {
 		t.Error("the job is not locked")
+	}
+}
+
+// TestLockIsLeft: the server does what acquires something, and then can't be reached for so long that the client can
+// neither read it nor unlock it. The error says which lock stays: a worker must not wait for what its own session has locked.
+func TestLockIsLeft(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for name, next := range map[string]nexts{"job": nextJob, "batch": nextBatch, "request": nextAccess} {
+			t.Run(string(d)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					conn := bubbled(t)
+					q := client.Open(conn, d)
+					must(t, q.Init(ctx))
+					batchOf(t, q, 1)
+					value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "x"}))(t)
+					value(q.CreateRequest(ctx, newqueue.AccessLarge, newqueue.Token{}))(t)
+					out := &hooked{Conn: conn}
+					out.multi = func(s send) ([]zk.MultiResponse, error) {
+						results, err := s()
+						if err == nil {
+							out.read = func(string) error { return zk.ErrNoServer }
+						}
+						return results, err
+					}
+					ctx, cancel := context.WithTimeout(ctx, time.Minute)
+					defer cancel()
+					_, err := next(ctx, client.Open(out, d))
+					if !errors.Is(err, client.ErrUnknownOutcome) || !strings.Contains(err.Error(), "/lock (") {
+						t.Errorf("%v", err)
+					}
+				})
+			})
+		}
 	}
 }
 
