@@ -468,6 +468,8 @@ func (e *explored) obey() {
 			}
 		case s.Step == migrate.StepFinishRollback:
 			e.run("rollback")
+		case s.Step == migrate.StepComplete:
+			e.run("complete")
 		case s.Step == migrate.StepDecideRecords, s.Step == migrate.StepRelease, s.Step == migrate.StepReleaseOthers:
 			for _, u := range s.Undecided() {
 				e.answer(u)
