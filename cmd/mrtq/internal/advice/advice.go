@@ -333,7 +333,7 @@ func isServer(address string) bool {
 }
 
 func (a Adviser) planRest(s Situation) string {
-	flags := Set("out", s.planFile())
+	flags := append(s.queues(), Set("out", s.planFile())...)
 	if len(s.Run.Releases) > 0 {
 		flags = append(flags, Switch("hold-again"))
 	}
@@ -355,10 +355,10 @@ func (a Adviser) planAgain(s Situation) Next {
 	if s.Run == nil {
 		return Next{First: "begin with a plan"}
 	}
-	var flags []Flag
+	flags := s.queues()
 	released := len(s.Run.Releases) > 0 || s.Older != nil && len(s.Older.Releases) > 0
 	if released && s.Held < len(newqueue.QueueHolds) {
-		flags = []Flag{Switch("hold-again")}
+		flags = append(flags, Switch("hold-again"))
 	}
 	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
 	if s.Older != nil {
@@ -388,7 +388,7 @@ func (a Adviser) verify(s Situation) string {
 }
 
 func (a Adviser) keep(s Situation) string {
-	return a.Command("migrate", []string{s.source(), s.Target}, s.quarantine()...)
+	return a.Command("migrate", []string{s.source(), s.Target}, slices.Concat(s.quarantine(), s.queues())...)
 }
 
 // inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.
