@@ -48,9 +48,8 @@ var advice = []struct {
 	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
 	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
 	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
-	{func(s *Status) bool {
-		return s.legacyHas(func(l LegacyStatus) bool { return len(l.Undecided) > 0 })
-	}, StepDecideRecords},
+	{func(s *Status) bool { return s.Restored && (s.undecided() || !s.isIn(ledger.RolledBack)) }, StepRestored}, // no answer is taken before
+	{(*Status).undecided, StepDecideRecords},
 	{func(s *Status) bool { return s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0 }, StepComplete},
 	{func(s *Status) bool {
 		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
@@ -88,8 +87,8 @@ func VerdictStep(v *Verdict) NextStep {
 		{damaged && v.State == ledger.Done && len(v.Released) == 0, StepRepairHeld},
 		{damaged, StepRepair},
 		{v.Count(verify.NotKept) > 0, StepKeep},
-		{v.CountGroup(verify.UndecidedGroup) > 0, StepDecideRecords},
 		{v.Count(verify.Restored) > 0, StepRestored},
+		{v.CountGroup(verify.UndecidedGroup) > 0, StepDecideRecords},
 		{v.State == ledger.RolledBack, StepPlan},
 		{v.Uncompleted > 0 && v.Due == 0 && len(v.Released) == len(newqueue.QueueHolds), StepComplete},
 		{len(v.NotMigrated) > 0, StepMigrateRest},
@@ -121,6 +120,10 @@ func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Curr
 
 // legacyHas reports whether any legacy queue is so.
 func (s *Status) legacyHas(is func(LegacyStatus) bool) bool { return slices.ContainsFunc(s.Legacy, is) }
+
+func (s *Status) undecided() bool {
+	return s.legacyHas(func(l LegacyStatus) bool { return len(l.Undecided) > 0 })
+}
 
 // held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {

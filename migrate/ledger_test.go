@@ -199,6 +199,43 @@ func TestRestoredAfterRelease(t *testing.T) {
 	}
 }
 
+// A restored target has records to decide about, or late ones. No answer is taken before the operator knows of the restore, so that comes first.
+func TestRestoredComesFirst(t *testing.T) {
+	for name, c := range map[string]struct {
+		before func(s *site)
+		then   migrate.NextStep
+	}{
+		"undecided": {func(s *site) { s.remove(ingest(1)) }, migrate.StepDecideRecords},
+		"late":      {func(s *site) { s.late(900) }, migrate.StepMigrateRest},
+		"undecided, and the newest run rolled back": {func(s *site) {
+			s.late(900)
+			s.mustMigrate(s.options())
+			s.mustRollback(migrate.RollbackOptions{})
+			s.remove(ingest(1))
+		}, migrate.StepDecideRecords},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 3, 2)), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			c.before(s)
+			lifeEvents["a backup is restored znode by znode"](s)
+			steps := func(want migrate.NextStep) {
+				t.Helper()
+				if v, st := migrate.VerdictStep(s.verify()), s.status().Step; v != want || st != want {
+					t.Errorf("verify: %s, status: %s; want %s", v, st, want)
+				}
+			}
+			steps(migrate.StepRestored)
+			if _, err := s.tryRelease(migrate.ReleaseOptions{Restored: true}); err != nil && !errors.Is(err, migrate.ErrUndecided) {
+				t.Errorf("release: %v", err)
+			}
+			steps(c.then)
+			s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}})))
+		})
+	}
+}
+
 // More entries than a group has are in several, and read back as one ledger.
 func TestManyEntries(t *testing.T) {
 	t.Parallel()

@@ -82,7 +82,7 @@ func (c *completeCmd) refused(ctx context.Context, a *app, target place, err err
 	for _, r := range []struct {
 		is   error
 		step migrate.NextStep
-	}{{migrate.ErrUndecided, migrate.StepDecideRecords}, {migrate.ErrRestored, migrate.StepRestored}, {migrate.ErrHeld, migrate.StepRelease}} {
+	}{{migrate.ErrRestored, migrate.StepRestored}, {migrate.ErrUndecided, migrate.StepDecideRecords}, {migrate.ErrHeld, migrate.StepRelease}} {
 		if !errors.Is(err, r.is) {
 			continue
 		}

@@ -184,14 +184,14 @@ func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
-var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback, migrate.StepDecideRecords}
+var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, migrate.StepNoQueue, migrate.StepLegacyQueue, migrate.StepFinish, migrate.StepFinishRollback}
 
 // StatusVerdict says where a migration stands, in a word and in a clause. It is bad if a run or a release is not finished, if somebody must decide about a
 // record, if the migration's own records are damaged, or if there is no new queue.
 func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, text string) {
 	word, text = stateText(s, target)
 	switch {
-	case slices.Contains(unsound, s.Step), s.Releasing(), s.Uncompleted > 0:
+	case slices.Contains(unsound, s.Step), len(s.Undecided()) > 0, s.Releasing(), s.Uncompleted > 0:
 		return screen.Bad, word, text
 	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned)+len(s.Unreported) > 0:
 		return screen.Attention, word, text
