@@ -10,7 +10,8 @@ import (
 	"mrtq/migrate/internal/target"
 )
 
-// readElsewhere finds the records that are not there because a release of another target has handed them over.
+// readElsewhere finds the records that are not there because a release of another target has handed them over. When that target is
+// completed, it keeps no bytes any more, so nothing shows it.
 func (l *CaseReader) readElsewhere(ctx context.Context, cases []Case) (err error) {
 	gone := func(c Case) bool { return c.Record == Absent && !c.HandedOver }
 	if l.Src == nil || !slices.ContainsFunc(cases, gone) {
