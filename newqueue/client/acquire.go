@@ -28,7 +28,8 @@ var errSkip = errors.New("skip")
 // lock. A worker may lose its lock with its session, while its client silently
 // opens a new session. That worker still has the old version, so all its writes
 // are refused, even if the same lock exists again because another worker
-// acquired it.
+// acquired it. A worker of another implementation does not write the status when it acquires. So acquire also
+// writes the lock, whose version is then never that of a lock that was only created.
 //
 // Unless the queue ignores holds, the same transaction also fails if hold is set. absent
 // is what checkHold has found.
@@ -108,7 +109,7 @@ func (e *Item) tryAcquire(ctx context.Context, state, absent string) (int32, err
 	if absent != "" {
 		ops = []znode.Op{znode.Create(absent, empty), znode.Delete(absent, -1)}
 	}
-	ops = append(ops, znode.Create(at, empty), znode.Set(e.path+"/status", data, status.version))
+	ops = append(ops, znode.Create(at, empty), znode.Set(at, empty, 0), znode.Set(e.path+"/status", data, status.version))
 	err = e.q.commit(ctx, write{ops: append(ops, more...), lock: at, happened: e.q.locked(at)})
 	if err != nil && !isRace(err) {
 		err = &opError{"lock", e.path, err}

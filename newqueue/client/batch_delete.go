@@ -122,7 +122,7 @@ func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 // transaction deletes whole jobs, and checks that the batch is still in the state that
 // was read. If it is interrupted, the batch has fewer jobs and can be deleted again.
 func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]znode.Op, own []znode.Op) ([]znode.Op, error) {
-	proof := b.lockOps(t.Who)
+	proof := b.lockOps(t.Who, nil)
 	size := func(ops []znode.Op) int { return znode.MultiSize(ops, len(b.q.root)) }
 	left := size(proof) + size(own)
 	for _, ops := range jobs {

@@ -135,14 +135,15 @@ func (b *Batch) startedBefore() bool {
 
 // fill creates the jobs of a batch that has none yet, and releases its lock.
 func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
-	if _, err := b.q.owns(ctx, b.lock); err != nil {
+	held, err := b.q.owns(ctx, b.lock)
+	if err != nil {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
 	happened := b.q.released(b.lock)
 	happened.path = folder
-	err := b.q.commit(ctx, write{
-		ops:     append(append(b.lockOps(states.Worker), znode.Create(folder, empty)), jobs...),
+	err = b.q.commit(ctx, write{
+		ops:     append(append(b.lockOps(states.Worker, held), znode.Create(folder, empty)), jobs...),
 		session: b.lock.session, happened: happened,
 	})
 	if err == nil {

@@ -49,7 +49,7 @@ func (q *Queue) RepairBatches(ctx context.Context) ([]string, error) {
 			next, _, err = q.sequence(ctx, b.path)
 		}
 		if err == nil && left != nil {
-			ops := append(b.lockOps(states.Automatic), deleteAll(left)...)
+			ops := append(b.lockOps(states.Automatic, nil), deleteAll(left)...)
 			err = q.commit(ctx, write{ops: ops, happened: q.created(ops[0].Path, next, ops[0])})
 		}
 		if isRace(err) { // a worker holds it, or it has moved

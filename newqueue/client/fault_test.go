@@ -368,3 +368,39 @@ func TestLostSession(t *testing.T) {
 		w.check()
 	})
 }
+
+// TestSentInTheNextSession: a client that has no connection keeps a request, and sends it when it has one, maybe in a new session.
+// If another worker holds the item by then, of this library or a deployed one, the server refuses the request.
+func TestSentInTheNextSession(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		batchOf(t, w.queue(), 1)
+		for name, step := range map[string]func(*client.Job) error{
+			"succeed": func(j *client.Job) error { return j.Succeed(ctx) },
+			"unlock":  func(j *client.Job) error { return j.Unlock(ctx) },
+			"save":    func(j *client.Job) error { j.Identifiers.PrimaryID = "x"; return j.Save(ctx) },
+		} {
+			for _, deployed := range []bool{false, true} {
+				late, q := w.hooked()
+				j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+				lock := w.root + j.Path() + "/lock"
+				var before *znode.Tree
+				late.next(func(s send) ([]zk.MultiResponse, error) {
+					must(t, late.session.expire())
+					if deployed {
+						value(w.raw.Create(lock, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
+					} else {
+						value(w.queue().AcquireJob(ctx, newqueue.JobPending))(t)
+					}
+					before = w.tree()
+					return s()
+				})
+				if err := step(j); !errors.Is(err, client.ErrNotLocked) && !errors.Is(err, client.ErrConflict) {
+					t.Errorf("%s, deployed %t: %v", name, deployed, err)
+				}
+				same(t, before, w.tree())
+				must(t, w.raw.Delete(lock, -1))
+			}
+		}
+		w.check()
+	})
+}

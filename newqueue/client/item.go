@@ -175,10 +175,10 @@ func (e *Item) MoveTo(ctx context.Context, to, message string) error {
 // acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
 // After any other error the caller still holds the lock, and may try again.
 func (e *Item) Unlock(ctx context.Context) error {
-	_, err := e.q.owns(ctx, e.lock)
-	if err == nil { // as in acquire, the version proves that no other worker holds the lock
+	held, err := e.q.owns(ctx, e.lock)
+	if err == nil { // as in acquire, the versions prove that no other worker holds the lock
 		err = e.q.commit(ctx, write{
-			ops:     []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, -1)},
+			ops:     []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, held.Version)},
 			session: e.lock.session, happened: e.q.released(e.lock),
 		})
 	}

@@ -57,8 +57,9 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 		return err
 	}
 	var by lock
+	var held *zk.Stat
 	if a.worker {
-		if _, err := e.q.owns(ctx, e.lock); err != nil {
+		if held, err = e.q.owns(ctx, e.lock); err != nil {
 			return err
 		}
 		by = e.lock
@@ -67,7 +68,7 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	if err != nil {
 		return err
 	}
-	ops := e.lockOps(t.Who)
+	ops := e.lockOps(t.Who, held)
 	var happened evidence
 	if t.Nodes == states.NodesKept {
 		data, err := p.status.Marshal()
@@ -162,7 +163,7 @@ func (e *Item) refused(worker bool, err error, attempt int) (again bool, result 
 		return false, err
 	case r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
 		return false, ErrLocked
-	case worker && r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNoNode):
+	case worker && r.Op.Path == e.path+"/lock":
 		return false, ErrNotLocked
 	case worker && r.Op.Path == e.path+"/status":
 		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
@@ -200,11 +201,11 @@ func refusedAt(err error, path string) bool {
 // lockOps are the operations that every transition begins with: the lock, and a check
 // that the status is still the one that was read. They release a worker's lock. For
 // every other caller they prove that no worker holds it: creating a lock that exists
-// fails, and so does the whole transaction.
-func (e *Item) lockOps(who states.Actor) []znode.Op {
+// fails, and so does the whole transaction. held is the Stat of a worker's lock.
+func (e *Item) lockOps(who states.Actor, held *zk.Stat) []znode.Op {
 	lock, status := e.path+"/lock", znode.Check(e.path+"/status", e.version)
 	if who.HoldsLock() {
-		return []znode.Op{znode.Delete(lock, -1), status}
+		return []znode.Op{znode.Delete(lock, held.Version), status}
 	}
 	return []znode.Op{znode.Create(lock, empty), znode.Delete(lock, -1), status}
 }
