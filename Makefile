@@ -27,6 +27,10 @@ MEMORY ?= 200000
 concurrent := ./harness/accept/library ./harness/minizk ./internal/election ./internal/sides ./internal/zkconn ./internal/ztree ./newqueue/client
 parallel := 'TestManyRecords|TestEveryRecordCountsOnce|TestCommandsAtOnce|TestRollback|TestInterrupted'
 
+# go-zookeeper 1.0.4 has a race of its own when it connects again and has watches (its pull request 35). The explorer of
+# newqueue/client breaks connections all the time, so it runs without the detector.
+unwatched := 'TestExplorer$$'
+
 # The packages whose tests take longest come first, so that the last ones are short.
 longest := ./cmd/mrtq ./harness/accept ./features ./harness/rehearse ./harness/life
 
@@ -36,7 +40,8 @@ test: lint
 	@others=$$(go list ./... | grep -vxF "$$(go list $(concurrent) $(longest) ./migrate)") || exit; \
 	test="go test -vet=off -timeout 30m"; \
 	echo "$$test $(race) # the packages that share memory, and beside it $$test # the other packages"; \
-	{ $$test $(race) $(concurrent); code=$$?; \
+	{ $$test $(race) $(concurrent) -skip $(unwatched); code=$$?; \
+	  $$test ./newqueue/client -run $(unwatched) || code=1; \
 	  $$test $(race) ./migrate -run $(parallel) || code=1; \
 	  $$test ./migrate -skip $(parallel) || code=1; \
 	  exit $$code; } & racing=$$!; \
@@ -64,7 +69,8 @@ test-jvm:
 	wait $$scripts || code=1; exit $$code
 
 torture:
-	go test $(race) -timeout 90m ./...
+	go test $(race) -timeout 90m ./... -skip $(unwatched)
+	go test ./newqueue/client -run $(unwatched) -count 1
 	go test ./internal/guard -run TestNewState -torture -count 1
 	go test ./features ./harness/accept -everywhere -count 1 -timeout 60m
 	go test ./harness/minizk -torture -count 1 -timeout 60m

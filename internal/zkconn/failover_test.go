@@ -48,7 +48,7 @@ func TestFailover(t *testing.T) {
 // TestCodesOfWrites: after a code of a server that certainly did nothing, a write is
 // refused. After any other, also an unknown one, its outcome is unknown.
 func TestCodesOfWrites(t *testing.T) {
-	w, p := setup(t, zkconn.Config{})
+	w, p := setup(t, zkconn.Config{GiveUpAfter: impatient})
 	for code, want := range map[int32]error{
 		-101: znode.ErrNoNode, -102: zkconn.ErrNoAuth, -103: znode.ErrBadVersion, -108: znode.ErrEphemeralParent, -110: znode.ErrNodeExists,
 		-111: znode.ErrNotEmpty, -127: zkconn.ErrThrottled, -1: zkconn.ErrUnknownOutcome, -4: zkconn.ErrUnknownOutcome, -118: zkconn.ErrUnknownOutcome, -4711: zkconn.ErrUnknownOutcome,
