@@ -93,6 +93,27 @@ func TestThreeTargets(t *testing.T) {
 	})
 }
 
+// Somebody deleted the target that has the records, so nobody can roll it back. Its folder is all that is left of it.
+func TestTheOtherTargetWasDeleted(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+		deleted, right := s.beside("/deleted"), s.beside("/right")
+		deleted.mustMigrate(deleted.options())
+		right.mustMigrate(right.options())
+		deleted.release()
+		folder := deleted.keptFolder()
+		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}}
+		s.remove("/deleted")
+		if res, err := right.tryRelease(isNew); !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Undecided[0].Why != "roll the other target back first; if that was deleted, delete its folder" {
+			t.Errorf("before its folder is deleted: %v, %+v", err, res)
+		}
+		s.remove(folder)
+		if res, err := right.tryRelease(isNew); err != nil || res.Absent != 3 || len(res.Left) > 0 {
+			t.Errorf("after it: %v, %+v", err, res)
+		}
+	})
+}
+
 // Two targets share a legacy queue, each releases what the other has not, and each gives back its own records.
 func TestTwoTargetsThereAndBack(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

@@ -209,7 +209,7 @@ func decided(q Question, f Facts, a Answer) Decision {
 	switch a {
 	case AnswerNew:
 		if q == Taken {
-			d.Why = "roll the other target back first"
+			d.Why = "roll the other target back first; if that was deleted, delete its folder"
 			return d
 		}
 		if f.Worked && f.Record != Absent {
