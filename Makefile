@@ -11,7 +11,7 @@
 # make release   dist: static, reproducible binaries for Linux and macOS, and their checksums; and
 #                if Docker runs, the image mrtq:v0.1.0: VERSION=v0.1.0 make release
 
-.PHONY: test skipped test-jvm torture demo bench build image release lint fuzz
+.PHONY: test skipped test-jvm torture torture-race torture-lives torture-explorer torture-predicted torture-everywhere torture-tampered torture-server torture-ensemble torture-states demo bench build image release lint fuzz
 
 # The race detector needs a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -68,18 +68,38 @@ test-jvm:
 	MRTQ_TEST_BACKEND=jvm go test ./harness -run Address || code=1; \
 	wait $$scripts || code=1; exit $$code
 
+# Two at once, the longest first. The others go on if one fails.
 torture:
+	@$(MAKE) --no-print-directory -j2 -k -O $(addprefix torture-,race lives explorer predicted everywhere tampered server ensemble states)
+
+torture-race:
 	go test $(race) -timeout 90m ./... -skip $(unwatched)
 	go test ./newqueue/client -run $(unwatched) -count 1
-	go test ./internal/guard -run TestNewState -torture -count 1
+
+torture-lives:
+	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 90m
+
+torture-explorer:
+	go test ./harness/life -run 'TestExplorer|TestThreeServers' -torture -count 1 -v -timeout 120m
+
+torture-predicted:
+	go test ./harness/rehearse -run TestPlanPredictsEverything -torture -count 1 -v -timeout 60m
+
+torture-everywhere:
 	go test ./features ./harness/accept -everywhere -count 1 -timeout 60m
+
+torture-tampered:
+	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
+
+torture-server:
 	go test ./harness/minizk -torture -count 1 -timeout 60m
 	go test ./internal/sides -run TestSameAsServer -rapid.checks 1000 -rapid.nofailfile -count 1 -timeout 60m
-	go test ./migrate -run TestTamperMatrix -torture -count 1 -v -timeout 60m
-	go test ./harness/rehearse -run TestPlanPredictsEverything -torture -count 1 -v -timeout 60m
-	go test ./harness/life -run TestLives -rapid.checks 3000 -rapid.nofailfile -count 1 -v -timeout 60m
-	go test ./harness/life -run 'TestExplorer|TestThreeServers' -torture -count 1 -v -timeout 120m
+
+torture-ensemble:
 	go test ./cmd/mrtq -run TestRunbookOnEnsemble -torture -count 1 -v -timeout 60m
+
+torture-states:
+	go test ./internal/guard -run TestNewState -torture -count 1
 
 demo: build
 	@harness/demo

@@ -74,6 +74,9 @@ func waits(out *migrate.CompleteResult) string {
 	if !out.Begun {
 		text += "; no service has begun any yet"
 	}
+	if len(out.Others) > 0 {
+		text += fmt.Sprintf("; %s was migrated from the same legacy queue: roll it back or end it first, or it takes these records for vanished ones", out.Others[0])
+	}
 	return text
 }
 

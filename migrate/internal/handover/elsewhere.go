@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
@@ -28,8 +29,9 @@ func (l *CaseReader) readElsewhere(ctx context.Context, cases []Case) (err error
 	return nil
 }
 
-// readOthers reads what runs of other targets keep beside the legacy queues of a target.
-func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, error) {
+// OtherFolders returns the folders for kept bytes that runs of other targets have beside the legacy queues of a target. Their data
+// names the record of the run. The error comes from reading.
+func OtherFolders(ctx context.Context, t *target.Target) (folders []string, err error) {
 	var roots []string
 	own := map[string]bool{}
 	for _, run := range t.Ledger.Runs {
@@ -38,23 +40,34 @@ func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, er
 		}
 	}
 	slices.Sort(roots)
-	r := t.Reader.WithChroot("/").MarkUnreadable()
-	paths := slices.Compact(roots)
-	for range 2 { // the folders, and what is in them
-		lists, err := r.ChildrenAll(ctx, paths)
-		if err != nil {
-			return nil, err
-		}
-		var below []string
-		for i, names := range lists {
-			for _, name := range names {
-				if path := znode.Join(paths[i], name); !own[path] {
-					below = append(below, path)
-				}
-			}
-		}
-		paths = below
+	folders, err = below(ctx, kept(t), slices.Compact(roots))
+	return slices.DeleteFunc(folders, func(folder string) bool { return own[folder] }), err
+}
+
+// readOthers reads what is in these folders.
+func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, error) {
+	folders, err := OtherFolders(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := below(ctx, kept(t), folders)
+	if err != nil {
+		return nil, err
 	}
 	others := map[ledger.Hash]bool{}
-	return others, r.GetEach(ctx, paths, func(n znode.Node) { others[ledger.HashOf(sha256.Sum256(n.Data))] = true })
+	return others, kept(t).GetEach(ctx, paths, func(n znode.Node) { others[ledger.HashOf(sha256.Sum256(n.Data))] = true })
+}
+
+// kept reads kept bytes, which are outside of a target's chroot.
+func kept(t *target.Target) *zkconn.Reader { return t.Reader.WithChroot("/").MarkUnreadable() }
+
+// below are the children of some znodes.
+func below(ctx context.Context, r *zkconn.Reader, parents []string) (paths []string, err error) {
+	lists, err := r.ChildrenAll(ctx, parents)
+	for i, names := range lists {
+		for _, name := range names {
+			paths = append(paths, znode.Join(parents[i], name))
+		}
+	}
+	return paths, err
 }
