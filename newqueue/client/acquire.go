@@ -49,10 +49,7 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 			e.lock = lock{path: e.path + "/lock", session: e.q.conn.SessionID()}
 			// The session may be a newer one than when the request was made.
 			err = together(ctx, func(ctx context.Context) error {
-				stat, err := e.q.owns(ctx, e.lock)
-				if err == nil {
-					e.lock.czxid = stat.Czxid
-				}
+				_, err := e.q.owns(ctx, e.lock)
 				return err
 			}, e.loadAll)
 			e.version = acquired
@@ -62,9 +59,8 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 			if err == nil {
 				return nil
 			}
-			// Otherwise the lock would stay until the session ends. If it does, the caller must hear of it.
-			if left := e.Unlock(ctx); left != nil && !errors.Is(left, ErrNotLocked) {
-				err = fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, e.lock.path, err)
+			if left := e.giveBack(ctx); errors.Is(left, ErrUnknownOutcome) {
+				err = fmt.Errorf("%w (%w)", left, err)
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
@@ -152,7 +148,7 @@ func (e *Item) acquisition(ctx context.Context, status node) (data []byte, more 
 	return status.data, nil, err
 }
 
-// reserve keeps the other goroutines of this queue from acquiring a lock while
+// reserve keeps the other goroutines of this queue from acquiring a lock, and from releasing a named one, while
 // one of them does. They share a session, so after a lost answer the lock itself
 // does not show which of them acquired it. It reports false if another goroutine has it.
 func (q *Queue) reserve(path string) bool {
@@ -292,7 +288,7 @@ func (l workQueue[T]) pass(ctx context.Context) iter.Seq2[T, error] {
 			case !yield(m, nil):
 				return
 			case m.base().Locked():
-				if err := m.base().Unlock(context.WithoutCancel(ctx)); err != nil && !yield(none, err) {
+				if err := m.base().giveBack(context.WithoutCancel(ctx)); err != nil && !yield(none, err) {
 					return
 				}
 			}
@@ -309,7 +305,7 @@ func first[T any](items iter.Seq2[T, error]) (T, error) {
 		if err == nil {
 			return v, nil
 		}
-		if !errors.As(err, new(*NodeError)) && !errors.As(err, new(*StateError)) {
+		if errors.Is(err, ErrUnknownOutcome) || !errors.As(err, new(*NodeError)) && !errors.As(err, new(*StateError)) {
 			return none, err
 		}
 		unreadable = append(unreadable, err)
@@ -351,7 +347,7 @@ func (q *Queue) AcquireJob(ctx context.Context, s newqueue.JobState) (*Job, erro
 // AcquireJobs visits every job in a state once, in the order of
 // [Queue.AcquireJob], and yields those that it could lock. If the loop's body
 // does not move the job, the job is unlocked before the next one; if the body
-// leaves the loop, the caller keeps it. So one pass sees all jobs: a job without
+// leaves the loop, the caller keeps it. If it can't be unlocked, AcquireJobs yields [ErrUnknownOutcome]. So one pass sees all jobs: a job without
 // room stays, and a smaller one behind it moves (J7). For a job that can't be
 // read it yields a *[NodeError], and continues. [ErrHeld] ends the pass.
 func (q *Queue) AcquireJobs(ctx context.Context, s newqueue.JobState) iter.Seq2[*Job, error] {

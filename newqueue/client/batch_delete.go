@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // entries of its jobs. If a worker holds one of the jobs, the error is [ErrLocked]. It
 // deletes jobs that don't fit into the batch's transaction.
 func (b *Batch) remove(ctx context.Context, t states.Transition) ([]znode.Op, error) {
-	nodes, err := b.q.subtree(ctx, b.path)
+	nodes, err := b.subtree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,14 +49,14 @@ func (b *Batch) remove(ctx context.Context, t states.Transition) ([]znode.Op, er
 }
 
 // uuidPath is the batch's entry in batch-uuids. It is "" if the batch has none, or its
-// submission can't be read.
+// submission is damaged.
 func (b *Batch) uuidPath(ctx context.Context) (string, error) {
 	err := b.load(ctx, b.properties()[1:])
-	if err != nil && b.q.gone(ctx, b.path) {
-		return "", err
+	if errors.As(err, new(*NodeError)) {
+		return "", nil
 	}
 	if err != nil || b.Submission.BatchID == "" {
-		return "", nil
+		return "", err
 	}
 	path := newqueue.BatchUUIDPath(b.Submission.BatchID)
 	n, ok, err := b.q.maybe(ctx, path)

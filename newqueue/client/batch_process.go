@@ -140,7 +140,7 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
-	happened := b.q.released(b.lock)
+	happened := b.q.released(b.lock.path, held)
 	happened.path = folder
 	err = b.q.commit(ctx, write{
 		ops:     append(append(b.lockOps(states.Worker, held), znode.Create(folder, empty)), jobs...),

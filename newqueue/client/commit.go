@@ -176,7 +176,8 @@ func (q *Queue) there(path string) evidence {
 
 // created is evidence of a write that creates content, and the parent's next child at path. before is the parent's
 // counter before the write. It can only prove that it did not happen: the parent has had no new child since, or
-// another client has used the name. (No name is used twice.)
+// another client has used the name for other content. Only the second needs a name that is not used twice: that of a lock is,
+// and a lock is created without content.
 func (q *Queue) created(path string, before int32, content znode.Op) evidence {
 	return evidence{path, func(ctx context.Context) (bool, error) {
 		next, _, err := q.sequence(ctx, znode.Parent(path))
@@ -184,7 +185,7 @@ func (q *Queue) created(path string, before int32, content znode.Op) evidence {
 			return false, err
 		}
 		n, ok, err := q.maybe(ctx, content.Path)
-		if err == nil && (!ok || bytes.Equal(n.data, content.Data)) {
+		if err == nil && (!ok || len(content.Data) == 0 || bytes.Equal(n.data, content.Data)) {
 			err = ErrUnknownOutcome
 		}
 		return false, err
@@ -228,28 +229,29 @@ func (q *Queue) locked(path string) evidence {
 	}}
 }
 
-// released is evidence of a write that removes a lock. If the lock ends with a session, nobody else
-// removes it as long as the session lives.
-func (q *Queue) released(l lock) evidence {
-	return evidence{l.path, func(ctx context.Context) (bool, error) {
-		stat, ok, err := q.stat(ctx, l.path)
-		if err != nil || ok && stat.Czxid == l.czxid {
+// released is evidence of a write that removes a lock, which had a Stat before. If the lock ends with a session, nobody else
+// removes it as long as the session lives: no other session does, and of this one's goroutines only the one that has the
+// item, or reserve.
+func (q *Queue) released(path string, held *zk.Stat) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, path)
+		if err != nil || ok && stat.Czxid == held.Czxid {
 			return false, err
 		}
-		if l.session == 0 || l.session != q.conn.SessionID() {
+		if held.EphemeralOwner == 0 || held.EphemeralOwner != q.conn.SessionID() {
 			return false, ErrUnknownOutcome
 		}
 		return true, nil
 	}}
 }
 
-// underLock is evidence of a write that also writes the lock, which had a version: see keepsLock.
-func (q *Queue) underLock(l lock, version int32) evidence {
-	return evidence{l.path, func(ctx context.Context) (bool, error) {
-		stat, ok, err := q.stat(ctx, l.path)
-		if err == nil && (!ok || stat.Czxid != l.czxid) {
+// underLock is evidence of a write that also writes the lock, which had a Stat before: see keepsLock.
+func (q *Queue) underLock(path string, held *zk.Stat) evidence {
+	return evidence{path, func(ctx context.Context) (bool, error) {
+		stat, ok, err := q.stat(ctx, path)
+		if err == nil && (!ok || stat.Czxid != held.Czxid) {
 			err = ErrUnknownOutcome // it ended with its session
 		}
-		return err == nil && stat.Version > version, err
+		return err == nil && stat.Version > held.Version, err
 	}}
 }

@@ -41,5 +41,6 @@
 // transition happens completely or not at all. If two callers race, one succeeds
 // and the other gets an error. If a connection breaks before the answer arrives,
 // commit.go looks for what only this transition can have left, or for what proves that it did not
-// happen. If it finds neither, the error is [ErrUnknownOutcome].
+// happen. If it finds neither, the error is [ErrUnknownOutcome]. A worker then ends its session,
+// and with it the lock that may be left.
 package client

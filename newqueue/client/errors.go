@@ -39,7 +39,8 @@ var (
 
 	// ErrUnknownOutcome says that the connection was lost during a write, and
 	// that nothing proves whether the write happened: another client may have done the same, or undone it. The
-	// message names the znode to look at. It is no error of a worker whose session lives, unless the server can't be reached.
+	// message names the znode to look at. A worker gets it if its session has ended, or if no server answered until it gave
+	// up. It then ends its session, because the lock may be left, and the session may live on.
 	ErrUnknownOutcome = errors.New("the connection was lost; it is not known whether the write happened")
 )
 

@@ -189,7 +189,7 @@ func TestAnotherClientsWork(t *testing.T) {
 		err   error
 		stays func(*lossy) string // the other's lock
 	}
-	unknown := client.ErrUnknownOutcome
+	unknown, hold := client.ErrUnknownOutcome, newqueue.QueueLock(newqueue.HoldIngest)
 	cases := map[string]wants{
 		"an equal request":                   {false, createRequest, createsRequest, unknown, nil},
 		"an equal batch":                     {false, createBatch, createsBatch, unknown, nil},
@@ -214,6 +214,20 @@ func TestAnotherClientsWork(t *testing.T) {
 			path := w.root + "/jobs/" + w.jid + "/lock"
 			value(w.raw.Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
 		}, nil, func(w *lossy) string { return "/jobs/" + w.jid + "/lock" }},
+		"a hold that has another owner since": {true, func(_ *testing.T, w *lossy) func() error {
+			return func() error { return w.q.Lock(ctx, hold) }
+		}, func(t *testing.T, w *lossy) {
+			must(t, w.other.Unlock(ctx, hold))
+			w.put(hold.Path(w.d), "owner")
+		}, unknown, nil},
+		"a repaired batch that a deployed worker has": {true, func(t *testing.T, w *lossy) func() error {
+			w.bid = value(w.other.CreateBatch(ctx, newqueue.Submission{BatchID: "x"}))(t)
+			w.put(newqueue.BatchStatesPath(w.bid), "")
+			return func() error { return errorOf(w.q.RepairBatches(ctx)) }
+		}, func(t *testing.T, w *lossy) {
+			path := w.root + newqueue.BatchPath(w.bid) + "/lock"
+			value(w.raw.Create(path, []byte("host-7"), zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
+		}, unknown, nil},
 	}
 	for name, c := range cases {
 		for _, d := range newqueue.Dialects {
@@ -310,6 +324,16 @@ func TestLostAnswerInOneSession(t *testing.T) {
 		}
 		w.faulty.next(nil)
 		must(t, w.q.Unlock(ctx, lock))
+
+		var unlocked error
+		w.faulty.lose(false, func() { unlocked = w.q.Unlock(ctx, lock) })
+		if err := w.q.Lock(ctx, lock); err != nil || !errors.Is(unlocked, client.ErrNotLocked) {
+			t.Errorf("it locks: %v; the other one unlocks: %v", err, unlocked)
+		}
+		w.faulty.lose(true, func() { unlocked = w.q.Unlock(ctx, lock) })
+		if err := w.q.Unlock(ctx, lock); err != nil || !errors.Is(unlocked, client.ErrNotLocked) {
+			t.Errorf("both unlock: %v and %v", err, unlocked)
+		}
 	}
 }
 

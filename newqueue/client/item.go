@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/go-zookeeper/zk"
 
@@ -134,11 +135,10 @@ func (q *Queue) gone(ctx context.Context, path string) bool {
 	return err == nil && !ok
 }
 
-// lock is a lock as it was seen. czxid tells it from another one at the same path.
+// lock is a lock that ends with its session.
 type lock struct {
 	path    string
-	session int64 // 0 if it does not end with one
-	czxid   int64
+	session int64
 }
 
 // Path returns the znode of the batch, job or request.
@@ -179,7 +179,7 @@ func (e *Item) Unlock(ctx context.Context) error {
 	if err == nil { // as in acquire, the versions prove that no other worker holds the lock
 		err = e.q.commit(ctx, write{
 			ops:     []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, held.Version)},
-			session: e.lock.session, happened: e.q.released(e.lock),
+			session: e.lock.session, happened: e.q.released(e.lock.path, held),
 		})
 	}
 	if isRace(err) {
@@ -192,6 +192,16 @@ func (e *Item) Unlock(ctx context.Context) error {
 		return &opError{"unlock", e.path, err}
 	}
 	return nil
+}
+
+// giveBack unlocks what the caller does not keep. If the lock may stay until the session ends, the error is [ErrUnknownOutcome]
+// and names it.
+func (e *Item) giveBack(ctx context.Context) error {
+	err := e.Unlock(ctx)
+	if err == nil || errors.Is(err, ErrNotLocked) || errors.Is(err, ErrUnknownOutcome) {
+		return err
+	}
+	return fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, e.lock.path, err)
 }
 
 // owns returns the lock's Stat, or [ErrNotLocked] unless this session still holds it.

@@ -45,14 +45,18 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 	return err
 }
 
-// Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, or if
-// it is ephemeral and another session holds it.
+// Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, if it is ephemeral and
+// another session holds it, or while another goroutine of this queue is taking it or releases it.
 func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	defer wrap("release", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
 		return err
 	}
 	path := l.Path(q.dialect)
+	if !q.reserve(path) {
+		return ErrNotLocked
+	}
+	defer q.reserved.Delete(path)
 	stat, ok, err := q.stat(ctx, path)
 	if err != nil {
 		return err
@@ -62,7 +66,7 @@ func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	}
 	err = q.commit(ctx, write{
 		ops:     []znode.Op{znode.Delete(path, stat.Version)},
-		session: stat.EphemeralOwner, happened: q.released(lock{path, stat.EphemeralOwner, stat.Czxid}),
+		session: stat.EphemeralOwner, happened: q.released(path, stat),
 	})
 	if isRace(err) {
 		return ErrNotLocked

@@ -213,7 +213,7 @@ func (e *Item) lockOps(who states.Actor, held *zk.Stat) []znode.Op {
 // keepsLock is a write by a worker who keeps the lock, which had a Stat before. It also writes the lock, so that the
 // lock's version shows whether it was done.
 func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
-	happened := e.q.underLock(e.lock, l.Version)
+	happened := e.q.underLock(e.lock.path, l)
 	happened.path = ops[0].Path // the lock ends with its session
 	ops = append([]znode.Op{znode.Set(e.lock.path, empty, l.Version), znode.Check(e.path+"/status", e.version)}, ops...)
 	return write{ops: ops, session: e.lock.session, happened: happened}
@@ -221,8 +221,17 @@ func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
 
 // remove are the operations that delete the item and everything below it but its lock.
 func (e *Item) remove(ctx context.Context) ([]znode.Op, error) {
-	nodes, err := e.q.subtree(ctx, e.path)
+	nodes, err := e.subtree(ctx)
 	return deleteAll(slices.DeleteFunc(nodes, func(p string) bool { return p == e.path+"/lock" })), err
+}
+
+// subtree lists every node of the item, as [Queue.subtree] does. The error wraps [ErrNotFound] if it does not exist.
+func (e *Item) subtree(ctx context.Context) ([]string, error) {
+	nodes, err := e.q.subtree(ctx, e.path)
+	if err == nil && nodes == nil {
+		err = &NodeError{e.path, ErrNotFound}
+	}
+	return nodes, err
 }
 
 // deleteAll deletes a subtree, children first. paths lists parents first.

@@ -252,6 +252,76 @@ func TestLockIsLeft(t *testing.T) {
 	}
 }
 
+// TestGivenBack: a worker can't read the lock that it has acquired, and its request to unlock is lost. The lock does not stay: nobody knows of it.
+func TestGivenBack(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		synctest.Test(t, func(t *testing.T) {
+			conn := bubbled(t)
+			_, ids := batchOf(t, client.Open(conn, d), 1)
+			lock, failures := newqueue.JobPath(ids[0])+"/lock", 0
+			out := &hooked{Conn: conn}
+			out.read = func(path string) error {
+				if failures--; path == lock && failures >= 0 {
+					return zk.ErrNoServer
+				}
+				failures++
+				return nil
+			}
+			out.multi = func(s send) ([]zk.MultiResponse, error) {
+				results, err := s()
+				if err == nil {
+					failures = 20
+					out.lose(true)
+				}
+				return results, err
+			}
+			if _, err := client.Open(out, d).AcquireJob(ctx, newqueue.JobPending); err == nil || errors.Is(err, client.ErrUnknownOutcome) {
+				t.Errorf("%s: %v", d, err)
+			}
+			if there, _, err := conn.Exists(lock); there || err != nil {
+				t.Errorf("%s: the lock is left: %v", d, err)
+			}
+		})
+	}
+}
+
+// TestNotGivenBack: a worker can't unlock a job that it does not keep: it can't be read, or a loop's body left it. The error names the lock.
+func TestNotGivenBack(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for name, acquire := range map[string]func(context.Context, *client.Queue) error{
+			"unreadable": func(ctx context.Context, q *client.Queue) error { return errorOf(q.NextJob(ctx, newqueue.JobPending)) },
+			"left": func(ctx context.Context, q *client.Queue) (last error) {
+				for _, last = range q.AcquireJobs(ctx, newqueue.JobPending) {
+				}
+				return last
+			},
+		} {
+			t.Run(string(d)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					conn := bubbled(t)
+					_, ids := batchOf(t, client.Open(conn, d), 1)
+					if name == "unreadable" {
+						value(conn.Set(newqueue.JobPath(ids[0])+"/configuration", []byte("{"), -1))(t)
+					}
+					out := &hooked{Conn: conn}
+					out.multi = func(s send) ([]zk.MultiResponse, error) {
+						results, err := s()
+						if err == nil && results[0].Error == nil {
+							out.multi = func(send) ([]zk.MultiResponse, error) { return nil, zk.ErrNoServer }
+						}
+						return results, err
+					}
+					ctx, cancel := context.WithTimeout(ctx, time.Minute)
+					defer cancel()
+					if err := acquire(ctx, client.Open(out, d)); !errors.Is(err, client.ErrUnknownOutcome) || !strings.Contains(err.Error(), "/lock (") {
+						t.Errorf("%v", err)
+					}
+				})
+			})
+		}
+	}
+}
+
 // TestNextEnds: it ends with its context, and if the caller closes the session. It leaves no lock.
 func TestNextEnds(t *testing.T) {
 	why := errors.New("the service stops")

@@ -63,7 +63,8 @@ var _ Conn = (*zk.Conn)(nil)
 // locks and holds under /locks, and Init and Dialect.
 //
 // Every operation takes a context. It ends what waits: for work, or for a connection. A
-// request that was sent is finished. After a lost connection, each request is tried for two seconds.
+// request that was sent is finished. After a lost connection, each request is tried twenty times, a tenth of a second apart, and
+// each try waits for an answer from a server.
 type Queue struct {
 	conn     Conn
 	dialect  newqueue.Dialect
@@ -73,7 +74,7 @@ type Queue struct {
 	acl      []zk.ACL
 	// ignoreHolds: see [IgnoreHolds].
 	ignoreHolds bool
-	// reserved has the paths of the locks that a goroutine is just acquiring.
+	// reserved has the paths of the locks that a goroutine is just acquiring or releasing.
 	reserved sync.Map
 	recheck  time.Duration // see await
 }

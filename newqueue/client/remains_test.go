@@ -2,7 +2,11 @@ package client_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"testing/synctest"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -50,4 +54,32 @@ func TestInTheWay(t *testing.T) {
 		w.delete(stray)
 		must(t, j.Succeed(ctx))
 	})
+}
+
+// TestUUIDStays: the connection is lost just when a deletion reads the batch's submission. It does not leave the batch's UUID.
+func TestUUIDStays(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		synctest.Test(t, func(t *testing.T) {
+			conn := bubbled(t)
+			q := client.Open(conn, d)
+			bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "x"}))(t)
+			holdBatch(t, q, bid)
+			reads := 0
+			out := &hooked{Conn: conn, read: func(path string) error {
+				if strings.HasSuffix(path, "/submission") {
+					reads++
+				}
+				if reads > 1 { // it has listed what is below the batch
+					return zk.ErrNoServer
+				}
+				return nil
+			}}
+			if err := errorOf(client.Open(out, d).DeleteBatch(ctx, bid)); !errors.Is(err, zk.ErrNoServer) {
+				t.Errorf("%s: %v", d, err)
+			}
+			if there, _, err := conn.Exists(newqueue.BatchPath(bid)); !there || err != nil {
+				t.Errorf("%s: the batch is gone: %v", d, err)
+			}
+		})
+	}
 }

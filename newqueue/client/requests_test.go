@@ -86,3 +86,27 @@ func bubbled(t *testing.T) *zk.Conn {
 	t.Cleanup(conn.Close)
 	return conn
 }
+
+// TestHowLongARequestIsTried: docs/library.md says how long.
+func TestHowLongARequestIsTried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		took := func(conn client.Conn) time.Duration {
+			began := time.Now()
+			if _, err := client.Open(conn, newqueue.Design).IsLocked(ctx, newqueue.QueueLock(newqueue.HoldIngest)); err == nil {
+				t.Error("no error")
+			}
+			return time.Since(began).Round(time.Second)
+		}
+		conn := bubbled(t)
+		if d := took(&hooked{Conn: conn, read: func(string) error { return zk.ErrConnectionClosed }}); d != 2*time.Second {
+			t.Errorf("each try fails at once: %v", d)
+		}
+		refuse := func(string, string, time.Duration) (net.Conn, error) { return nil, net.ErrClosed }
+		conn, _, err := zk.Connect([]string{"127.0.0.1:2181"}, 10*time.Second, zk.WithLogger(silent{}), zk.WithDialer(refuse))
+		must(t, err)
+		defer conn.Close()
+		if d := took(conn); d < 18*time.Second || d > 22*time.Second {
+			t.Errorf("all servers refuse the connection: %v", d)
+		}
+	})
+}
