@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -45,11 +46,17 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 		switch {
 		case errors.Is(err, ErrLocked), errors.As(err, new(*StateError)):
 			return false, nil
-		case errors.Is(err, ErrNotFound) && q.gone(ctx, m.base().path):
+		case errors.Is(err, ErrNotFound) && !slices.ContainsFunc(lines, func(l workQueue[T]) bool { return l.lists(ctx, m) }):
 			return false, nil
 		}
 		return err == nil, err
 	})
+}
+
+// lists reports whether a queue may still list an item.
+func (l workQueue[T]) lists(ctx context.Context, m T) bool {
+	entries, err := l.list(ctx)
+	return err != nil || slices.ContainsFunc(entries, func(e entry) bool { return e.id == znode.Name(m.base().path) })
 }
 
 // CleanupJobs is the cleaning pass over all jobs. In dialect design it removes the

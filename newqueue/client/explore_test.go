@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 
 // TestExplorer tries every public operation that writes with every fault. Each of its transactions loses the request, or
 // the answer. The session is kept, or expires meanwhile. Before the client has connected again, a rival does nothing, or the
-// same, or undoes it, or goes on from there. All clocks show the same time, so equal operations write equal bytes. The
+// same, or undoes it, or goes on from there. Or nothing is lost, and a rival does the same before one of its reads. All clocks show the same time, so equal operations write equal bytes. The
 // server's log says who did what.
 //
 // The client must not say that it did what it did not do, nor that it wrote nothing although it did. It does nothing
@@ -41,29 +42,35 @@ func TestExplorer(t *testing.T) {
 			if k.writes == 0 || k.err != nil {
 				t.Fatalf("%s/%s without a fault: %d transactions, %v", d, o.name, k.writes, k.err)
 			}
-			for nth := 1; nth <= k.writes; nth++ {
+			var faults []fault
+			for nth := range k.writes {
 				for i := range 16 {
-					c := fault{nth: nth, after: i&1 > 0, expires: i&2 > 0, rival: []string{"nobody", "same", "undo", "on"}[i>>2]}
+					c := fault{nth: nth + 1, after: i&1 > 0, expires: i&2 > 0, rival: []string{"nobody", "same", "undo", "on"}[i>>2]}
 					if c.rival == "undo" && o.undo == nil || c.rival == "on" && o.on == nil {
 						continue
 					}
-					slots <- struct{}{}
-					running.Go(func() {
-						defer func() { <-slots }()
-						r := explore(f, o, c)
-						name := fmt.Sprintf("%s/%s/%d of %d, %v", d, o.name, nth, k.writes, c)
-						for _, wrong := range o.judge(c, r, k.writes) {
-							t.Errorf("%s: %s (%d transactions, %v)", name, wrong, r.writes, r.err)
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						count["all"]++
-						count[outcome(r.err)]++
-						if r.rivals {
-							count["rival"]++
-						}
-					})
+					faults = append(faults, c)
 				}
+			}
+			for read := 2; read <= k.reads; read++ {
+				faults = append(faults, fault{read: read, rival: "same"})
+			}
+			for _, c := range faults {
+				slots <- struct{}{}
+				running.Go(func() {
+					defer func() { <-slots }()
+					r := explore(f, o, c)
+					for _, wrong := range o.judge(c, r, k.writes) {
+						t.Errorf("%s/%s/of %d, %v: %s (%d transactions, %v)", d, o.name, k.writes, c, wrong, r.writes, r.err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					count["all"]++
+					count[outcome(r.err)]++
+					if r.rivals {
+						count["rival"]++
+					}
+				})
 			}
 		}
 	}
@@ -102,13 +109,17 @@ func TestExplorerIsComplete(t *testing.T) {
 
 // fault is what goes wrong with a transaction, and what a rival does meanwhile.
 type fault struct {
-	nth     int  // 0 is none
+	nth     int  // of the transactions; 0 is none
+	read    int  // or nothing is lost, and the rival acts before a read
 	after   bool // the answer is lost, not the request
 	expires bool
 	rival   string
 }
 
 func (c fault) String() string {
+	if c.read > 0 {
+		return fmt.Sprintf("%s before read %d", c.rival, c.read)
+	}
 	lost, session := "request lost", "session kept"
 	if c.after {
 		lost = "answer lost"
@@ -116,7 +127,7 @@ func (c fault) String() string {
 	if c.expires {
 		session = "session expired"
 	}
-	return lost + ", " + session + ", " + c.rival
+	return fmt.Sprintf("transaction %d, %s, %s, %s", c.nth, lost, session, c.rival)
 }
 
 // operation is one public operation.
@@ -138,6 +149,7 @@ type result struct {
 	ids    []string
 	err    error
 	writes int  // the client's transactions that were done
+	reads  int  // its reads
 	rivals bool // the rival did some, too
 	wrong  []string
 }
@@ -163,6 +175,9 @@ func (o operation) judge(c fault, r result, all int) []string {
 		"done twice":                              r.writes > most,
 		"says done":                               says == "done" && r.writes < all && !o.again,
 		"says not done":                           says == "not done" && r.writes >= all && !o.locks,
+		"a pass stops because a rival was first":  c.read > 0 && strings.HasPrefix(o.name, "Cleanup") && r.err != nil && r.err != errNothing,
+		"does not say that it is not there":       c.read > 0 && strings.HasPrefix(o.name, "Delete") && r.err != nil && !errors.Is(r.err, client.ErrNotFound) && !errors.As(r.err, new(*client.StateError)),
+		"does not know, but nothing was lost":     says == "unknown" && c.nth == 0,
 		"does not know, and has held its lock":    says == "unknown" && (o.worker && !c.expires || o.locks),
 		"names its lock, which is over":           says == "unknown" && o.worker && !strings.Contains(o.name, "Unlock") && strings.Contains(r.err.Error(), "/lock ("),
 		"gives up, although nobody is in its way": says != "done" && c.rival == "nobody" && (!c.after || o.locks || o.worker) && !(o.worker && c.expires),
@@ -179,6 +194,7 @@ type party struct {
 	*fixture
 	q      *client.Queue
 	conn   *zk.Conn
+	hook   *hooked
 	server *minizk.Server
 	kept   map[string]int64 // the locks that it has, by path: the czxid
 
@@ -204,7 +220,8 @@ func (f *fixture) join(server *minizk.Server) (*party, error) {
 		}
 	}
 	<-p.dials
-	p.conn, p.q = conn, client.Open(conn, f.d, clock(), client.WithRecheck(20*time.Millisecond))
+	p.conn, p.hook = conn, &hooked{Conn: conn}
+	p.q = client.Open(p.hook, f.d, clock(), client.WithRecheck(20*time.Millisecond))
 	return p, nil
 }
 
@@ -244,7 +261,15 @@ func explore(f *fixture, o operation, c fault) (r result) {
 	done := make(chan struct{})
 	run := func() { defer close(done); r.ids, r.err = do() }
 	if c.nth == 0 {
+		var reads atomic.Int64
+		a.hook.read = func(string) error {
+			if reads.Add(1) == int64(c.read) {
+				rival.act(o, c)
+			}
+			return nil
+		}
 		run()
+		r.reads = int(reads.Load())
 	} else {
 		session, action := a.conn.SessionID(), minizk.CutBefore()
 		if c.after {

@@ -129,12 +129,6 @@ func (e *Item) loadAll(ctx context.Context) error {
 // loadStatus reads only the item's status.
 func (e *Item) loadStatus(ctx context.Context) error { return e.load(ctx, e.of.properties()[:1]) }
 
-// gone reports whether a node certainly does not exist.
-func (q *Queue) gone(ctx context.Context, path string) bool {
-	_, ok, err := q.stat(ctx, path)
-	return err == nil && !ok
-}
-
 // lock is a lock that ends with its session.
 type lock struct {
 	path    string

@@ -1,10 +1,8 @@
 package client_test
 
 import (
-	"cmp"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"mrtq/newqueue"
@@ -110,81 +108,6 @@ func TestCompletedBeforeItsDeletion(t *testing.T) {
 		t.Errorf("queue entries %q", left)
 	}
 	w.check()
-}
-
-// TestRemovedBetweenReads: another client removes what is to be removed, before each read of the decision in turn. A cleaning pass
-// leaves it out, and an administrator hears that it is not there.
-func TestRemovedBetweenReads(t *testing.T) {
-	small := newqueue.AccessSmall
-	eachDialect(t, func(t *testing.T, w *world) {
-		other := w.queue()
-		failed := func() string {
-			_, ids := batchOf(t, other, 1)
-			drive(t, other, ids[0], newqueue.JobFailed)
-			return ids[0]
-		}
-		request := func() string {
-			qid := value(other.CreateRequest(ctx, small, newqueue.Token{}))(t)
-			for _, s := range []newqueue.AccessState{newqueue.AccessPending, newqueue.AccessProcessing} {
-				must(t, value(other.AcquireRequest(ctx, small, s))(t).Succeed(ctx))
-			}
-			return qid
-		}
-		held := func() string {
-			bid := value(other.CreateBatch(ctx, newqueue.Submission{BatchID: "x"}))(t)
-			holdBatch(t, other, bid)
-			return bid
-		}
-		completed := func() string {
-			bid, ids := batchOf(t, other, 1)
-			drive(t, other, ids[0], newqueue.JobCompleted)
-			must(t, other.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
-			report(t, other, newqueue.BatchReporting)
-			return bid
-		}
-		deleteJob := func(q *client.Queue, jid string) error { return errorOf(q.DeleteJob(ctx, jid)) }
-		cleanJobs := func(q *client.Queue, _ string) error { return errorOf(q.CleanupJobs(ctx)) }
-		deleteRequest := func(q *client.Queue, qid string) error { return q.DeleteRequest(ctx, small, qid) }
-		deleteBatch := func(q *client.Queue, bid string) error { return errorOf(q.DeleteBatch(ctx, bid)) }
-		cleanBatches := func(q *client.Queue, _ string) error { return errorOf(q.CleanupBatches(ctx)) }
-		type step = func(*client.Queue, string) error
-		for name, c := range map[string]struct {
-			prepare   func() string
-			rival, do step
-			pass      bool
-		}{
-			"DeleteJob":      {failed, func(q *client.Queue, jid string) error { return cmp.Or(deleteJob(q, jid), cleanJobs(q, jid)) }, deleteJob, false},
-			"CleanupJobs":    {func() string { jid := failed(); must(t, deleteJob(other, jid)); return jid }, cleanJobs, cleanJobs, true},
-			"DeleteBatch":    {held, deleteBatch, deleteBatch, false},
-			"CleanupBatches": {completed, cleanBatches, cleanBatches, true},
-			"DeleteRequest":  {request, deleteRequest, deleteRequest, false},
-			"CleanupRequests": {request, deleteRequest, func(q *client.Queue, _ string) error {
-				return errorOf(q.CleanupRequests(ctx, small))
-			}, true},
-		} {
-			h, q := w.hooked()
-			for nth := int32(1); ; nth++ {
-				id := c.prepare()
-				var reads, removed atomic.Int32
-				h.read = func(string) error {
-					if reads.Add(1) == nth {
-						removed.Add(1)
-						_ = c.rival(other, id) // a pass reads on when it has removed it
-					}
-					return nil
-				}
-				err := c.do(q, id)
-				if removed.Load() == 0 {
-					must(t, err)
-					break
-				}
-				if c.pass && err != nil || !c.pass && !errors.Is(err, client.ErrNotFound) {
-					t.Errorf("%s, before read %d: %v", name, nth, err)
-				}
-			}
-		}
-		w.check()
-	})
 }
 
 // TestABatchChangesMeanwhile: a batch gets another job, or one of its jobs is resumed, between
