@@ -16,6 +16,7 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
@@ -136,24 +137,25 @@ func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
 
 // Runs, and what came of them.
 type (
-	Run               = ledger.Run              // what a run records about itself
-	RunState          = ledger.RunState         // what happened to a run
-	Counts            = ledger.Counts           // of jobs, access requests and batches
-	HoldOwner         = ledger.Owner            // one owner of a hold
-	HoldStatus        = target.Hold             // a hold on a queue or a collection
-	TransactionLimits = apply.TransactionLimits // how large a transaction may be
-	Verdict           = verify.Verdict          // the outcome of a verification
-	RecordNote        = verify.RecordNote       // what became of a record, in a verdict
-	Difference        = verify.Difference       // one way in which the target is not what it should be
-	DifferenceKind    = verify.DifferenceKind   // what sort of difference it is
-	DifferenceGroup   = verify.DifferenceGroup  // kinds of differences that call for the same
-	Origin            = ledger.Origin           // where the legacy queue of a run is
-	LegacyActivity    = handover.Activity       // what shows that a legacy worker may be at work
-	ActivityKind      = handover.ActivityKind   // how it shows that
-	Question          = handover.Question       // what somebody must decide about a record
-	Reasons           = reasons.Errors          // why something is refused, if there are several reasons
-	Answer            = handover.Answer         // what somebody decided
-	NoQueue           = target.NoQueue          // what is at an address instead of a new queue
+	Run               = ledger.Run               // what a run records about itself
+	RunState          = ledger.RunState          // what happened to a run
+	Counts            = ledger.Counts            // of jobs, access requests and batches
+	HoldOwner         = ledger.Owner             // one owner of a hold
+	HoldStatus        = target.Hold              // a hold on a queue or a collection
+	TransactionLimits = apply.TransactionLimits  // how large a transaction may be
+	Verdict           = verify.Verdict           // the outcome of a verification
+	RecordNote        = verify.RecordNote        // what became of a record, in a verdict
+	Difference        = verify.Difference        // one way in which the target is not what it should be
+	DifferenceKind    = verify.DifferenceKind    // what sort of difference it is
+	DifferenceGroup   = verify.DifferenceGroup   // kinds of differences that call for the same
+	Origin            = ledger.Origin            // where the legacy queue of a run is
+	LegacyActivity    = handover.Activity        // what shows that a legacy worker may be at work
+	ActivityKind      = handover.ActivityKind    // how it shows that
+	Standing          = standing.RecordCondition // how a record stands
+	Question          = standing.Question        // what somebody must decide about a record
+	Reasons           = reasons.Errors           // why something is refused, if there are several reasons
+	Answer            = standing.Answer          // what somebody decided
+	NoQueue           = target.NoQueue           // what is at an address instead of a new queue
 )
 
 // The groups of differences; see [Verdict].
@@ -173,16 +175,27 @@ const (
 	RunRolledBack  = ledger.RolledBack
 )
 
+// How a record can stand.
+const (
+	StandingNotMigrated = standing.NotMigrated
+	StandingAsMigrated  = standing.AsMigrated
+	StandingChanged     = standing.Changed
+	StandingAbsent      = standing.Absent
+	StandingHandedOver  = standing.HandedOver
+	StandingAgain       = standing.ThereAgain
+	StandingUnknown     = standing.Unknown
+)
+
 // What somebody must decide about a record, the answers, and what shows that a legacy worker may be at work
 // (docs/life.md, "The release").
 const (
-	QuestionJobGone  = handover.JobGone
-	QuestionBoth     = handover.Both
-	QuestionVanished = handover.Vanished
-	QuestionAgain    = handover.Again
-	QuestionTaken    = handover.Taken
-	AnswerNew        = handover.AnswerNew
-	AnswerLegacy     = handover.AnswerLegacy
+	QuestionJobGone  = standing.JobGone
+	QuestionBoth     = standing.Both
+	QuestionVanished = standing.Vanished
+	QuestionAgain    = standing.Again
+	QuestionTaken    = standing.Taken
+	AnswerNew        = standing.AnswerNew
+	AnswerLegacy     = standing.AnswerLegacy
 
 	ActivityConsumed = handover.Consumed
 	ActivityLocked   = handover.Locked

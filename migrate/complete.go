@@ -9,9 +9,9 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
-	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/reasons"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -153,7 +153,7 @@ func (c *completion) check(ctx context.Context) error {
 
 // waits notes what waits for the services, whether anybody has seen them, and who else has the records.
 func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
-	folders, err := handover.OtherFolders(ctx, c.t)
+	folders, err := standing.OtherFolders(ctx, c.t)
 	if err != nil {
 		return cancelled(err)
 	}

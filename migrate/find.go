@@ -17,6 +17,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
@@ -26,16 +27,17 @@ import (
 type FindResult struct {
 	Path   string  // of the record; "" for a job that no migration created
 	Record *Record // as the legacy queue has it, or as it was handed over; nil if neither is there
-	// Run migrated the record; "" if no run did. Changed reports whether the record has
-	// changed since. HandedOver says that it left the legacy queue for its job.
-	Run                 string
-	Changed, HandedOver bool
-	Reason              string       // why the record was not migrated; "" if it was, or is not there
-	OtherEnsemble       bool         // the legacy queue is in another ensemble, so it was not read
-	Job                 string       // path of the job or request; "" if there was none
-	Nodes               []znode.Node // of the job or request and its entries; none if it was removed
-	NoQueue             *NoQueue     // what is at the target instead of a new queue; nil if there is one
-	State               string       // of the job or request
+	// Run migrated the record; "" if no run did. HandedOver says that it left the legacy queue for its job, and Standing how it stands
+	// now; "" if nothing is known of it.
+	Run           string
+	HandedOver    bool
+	Standing      Standing
+	Reason        string       // why the record was not migrated; "" if it was, or is not there
+	OtherEnsemble bool         // the legacy queue is in another ensemble, so it was not read
+	Job           string       // path of the job or request; "" if there was none
+	Nodes         []znode.Node // of the job or request and its entries; none if it was removed
+	NoQueue       *NoQueue     // what is at the target instead of a new queue; nil if there is one
+	State         string       // of the job or request
 	// Notices are what an operator should know about the job before a service works on it.
 	Notices []Notice
 }
@@ -109,6 +111,23 @@ func (f *finder) readRecord(ctx context.Context) error {
 		return err
 	}
 	e := f.t.Ledger.Find(f.item.Path)
+	if e != nil {
+		run := &f.t.Ledger.Runs[e.Run]
+		facts := standing.FactsOf(e, run, record, f.src.Czxids()[znode.Parent(e.Record)])
+		f.item.Standing = facts.Word()
+		if facts.Another && e.HandedOver {
+			e, f.item.Run, f.item.Job, f.item.Nodes = nil, "", "", nil
+		} else if facts.Another {
+			record = source.Fetched{}
+		}
+	}
+	switch {
+	case e != nil || !record.There:
+	case record.Err != nil && record.Err.Kind == rules.Unreadable:
+		f.item.Standing = standing.Unknown
+	default:
+		f.item.Standing = standing.NotMigrated
+	}
 	if run := f.t.Ledger.Current(); e == nil && record.There && run != nil {
 		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
 		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
@@ -117,20 +136,15 @@ func (f *finder) readRecord(ctx context.Context) error {
 		}
 		f.item.Reason = cmp.Or(f.item.Reason, open)
 	}
-	if e != nil {
-		f.item.HandedOver = e.HandedOver
-		if !record.There && e.Kept {
-			at := f.t.Ledger.Runs[e.Run].KeptPath(e.Job)
-			if record, err = only(f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record})); err != nil {
-				return err
-			}
+	if e != nil && !record.There && e.Kept {
+		at := f.t.Ledger.Runs[e.Run].KeptPath(e.Job)
+		if record, err = only(f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record})); err != nil {
+			return err
 		}
 	}
-	if !record.There {
-		return nil
+	if record.There {
+		f.item.Record = &record.Record
 	}
-	f.item.Record = &record.Record
-	f.item.Changed = e != nil && ledger.HashOf(record.SHA256()) != e.Hash
 	return nil
 }
 

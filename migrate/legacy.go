@@ -9,6 +9,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 )
@@ -26,6 +27,8 @@ type LegacyStatus struct {
 	Left        int      `json:"left"`
 	// AtLegacy were migrated, but the legacy queue has their work: a release withdraws their jobs.
 	AtLegacy []string `json:"at_legacy"`
+	// Unreadable are those that this session may not read, so nobody knows what became of them.
+	Unreadable []string `json:"unreadable,omitempty"`
 	// Undecided are those about which somebody must decide, whether they are there or not.
 	Undecided []UndecidedRecord `json:"undecided"`
 	// Twice are those whose work both queues may have done.
@@ -36,7 +39,7 @@ type LegacyStatus struct {
 
 // readLegacy says what is in each legacy queue.
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
-	r := legacyReader{}
+	r, run := legacyReader{}, t.Ledger.Current()
 	for _, n := range src.Nodes {
 		r.queue(n.Path).Records = len(n.Names)
 	}
@@ -47,39 +50,35 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		}
 	}
 	done := 0
-	look := &handover.CaseReader{Target: t, Names: names, Src: src, Decide: handover.DecideRelease}
-	for c, err := range look.Cases(ctx, due) {
+	look := &standing.Reader{Target: t, Names: names, Src: src, Decide: standing.DecideRelease, MayBeUnknown: true}
+	for c, err := range look.All(ctx, due) {
 		if err != nil {
 			return nil, err
 		}
 		report(ctx, PhaseReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
+		if c.Other.There {
+			r.notMigrated(run, c.Other)
+		}
+		if c.Record == standing.Unknown {
+			l.Unreadable = append(l.Unreadable, c.Entry.Record)
+		}
 		if c.Twice() {
 			l.Twice = append(l.Twice, twice(&c))
 		}
 		switch c.Action {
-		case handover.HandOver, handover.Wait:
+		case standing.HandOver, standing.Wait:
 			l.Migrated++
-		case handover.Withdraw:
+		case standing.Withdraw:
 			l.AtLegacy = append(l.AtLegacy, c.Entry.Record)
-		case handover.Ask:
+		case standing.Ask:
 			l.Undecided = append(l.Undecided, undecidedOf(&c))
 		}
 	}
-	run := t.Ledger.Current()
 	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), PhaseReadingSource, func(f source.Fetched) error {
-		if !f.There {
-			return nil
-		}
-		l := r.queue(znode.Parent(f.Path))
-		switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, run.Choices)); outcome {
-		case verify.OutcomeNotMigrated:
-			l.NotMigrated = append(l.NotMigrated, f.Path)
-		case verify.OutcomeFinished:
-			l.Finished++
-		default:
-			l.Left++
+		if f.There {
+			r.notMigrated(run, f)
 		}
 		return nil
 	})
@@ -98,11 +97,28 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	return r.queues, err
 }
 
-func twice(c *handover.Case) RecordNote {
-	return RecordNote{Record: c.Entry.Record, Job: c.Entry.Job, What: handover.TwiceSays}
+func twice(c *standing.Standing) RecordNote {
+	return RecordNote{Record: c.Entry.Record, Job: c.Entry.Job, What: standing.TwiceSays}
 }
 
 type legacyReader struct{ queues []LegacyStatus }
+
+// notMigrated counts a record that no run has migrated.
+func (r *legacyReader) notMigrated(run *ledger.Run, f source.Fetched) {
+	l := r.queue(znode.Parent(f.Path))
+	if f.Err != nil && f.Err.Kind == rules.Unreadable {
+		l.Unreadable = append(l.Unreadable, f.Path)
+		return
+	}
+	switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, run.Choices)); outcome {
+	case verify.OutcomeNotMigrated:
+		l.NotMigrated = append(l.NotMigrated, f.Path)
+	case verify.OutcomeFinished:
+		l.Finished++
+	default:
+		l.Left++
+	}
+}
 
 // queue is what is known of a legacy queue.
 func (r *legacyReader) queue(path string) *LegacyStatus {

@@ -11,9 +11,9 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 )
 
@@ -103,7 +103,7 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 		switch {
 		case e.HandedOver && !there:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
-		case e.HandedOver, src.Has(e.Record), d.Vanished != handover.Undecided, d.RecordIs[e.Record] != handover.Undecided:
+		case e.HandedOver, src.Has(e.Record), d.Vanished != standing.Undecided, d.RecordIs[e.Record] != standing.Undecided:
 		case !there:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
 		case is != run.Origin.Czxids[queue] && !run.Restored:

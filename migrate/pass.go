@@ -13,6 +13,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -23,10 +24,10 @@ type handoverPass struct {
 	t     *target.Target
 	run   int // index
 	chain *apply.Chain
-	look  *handover.CaseReader
+	look  *standing.Reader
 	save  func([]znode.Node) error
 	// seen is called with each case, and done with each that was passed.
-	seen, done func(*handover.Case)
+	seen, done func(*standing.Standing)
 }
 
 // send carries out what is decided about records. The error wraps [apply.ErrChanged] if nothing was carried out, because
@@ -59,11 +60,11 @@ func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (
 			}
 			for _, c := range part {
 				p.seen(&c)
-				piece, ok := c.Piece()
+				piece, ok := handover.Piece(&c)
 				if !ok {
 					continue
 				}
-				if c.Action == handover.HandOver && len(makeKept) > 0 {
+				if c.Action == standing.HandOver && len(makeKept) > 0 {
 					ops := makeKept
 					makeKept = nil
 					if !yield(apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, nil }}, nil) {
@@ -81,7 +82,7 @@ func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (
 }
 
 // saveLost saves the last copies of what a part removes, before any of it is removed.
-func (p *handoverPass) saveLost(part []handover.Case) error {
+func (p *handoverPass) saveLost(part []standing.Standing) error {
 	var nodes []znode.Node
 	for _, c := range part {
 		nodes = append(nodes, c.Lost()...)
@@ -174,7 +175,7 @@ type UndecidedRecord struct {
 	queue    newqueue.QueueHold
 }
 
-func undecidedOf(c *handover.Case) UndecidedRecord {
+func undecidedOf(c *standing.Standing) UndecidedRecord {
 	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: c.Why, queue: c.Queue()}
 }
 

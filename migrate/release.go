@@ -14,6 +14,7 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
 	"mrtq/newqueue"
@@ -92,6 +93,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	case r.t.Damage != nil && err != nil:
 		return nil, err
 	case r.t.Damage != nil || !r.concernsRuns() || opt.LedgerDamaged && r.t.Ledger.Newest() == nil:
+		r.src = nil // holds of others are lifted whoever works there
 		return r.res, r.lift(ctx)
 	case r.t.Ledger.Newest() == nil: // the first run began after the runs were read
 		return r.res, fmt.Errorf("%w: the run that holds the queues had no record yet; if that stays so, /migration was removed: restore it, or give --ledger-damaged", ErrHoldsChanged)
@@ -131,18 +133,25 @@ type release struct {
 	res *ReleaseResult
 
 	t     *target.Target
-	src   *Source // the legacy queue; nil before prepare
+	src   *Source // the legacy queue; nil if it is not known
+	apart error   // says that it is in another ensemble
 	work  []LegacyActivity
 	waits []string // the records that legacy workers have
 }
 
-// read reads the target.
+// read reads the target, and lists the legacy queue.
 func (r *release) read(ctx context.Context) (err error) {
-	r.t, r.src = nil, nil // two ledgers of a large queue need much memory
+	r.t, r.src, r.apart = nil, nil, nil // two ledgers of a large queue need much memory
 	if r.t, err = readTarget(ctx, &r.w.Reader); err != nil {
 		return cancelled(&TargetError{err})
 	}
-	return nil
+	if r.t.Damage != nil {
+		return nil
+	}
+	if r.src, err = originOf(ctx, r.t); errors.Is(err, ErrTwoEnsembles) {
+		r.src, r.apart, err = source.Empty(&r.w.Reader), err, nil
+	}
+	return err
 }
 
 // readAgain reads both sides again, and refuses what has become impossible.
@@ -196,18 +205,14 @@ func (r *release) isAbout(q newqueue.QueueHold) bool {
 	return slices.ContainsFunc(target.ReleasedTogether(q), func(q newqueue.QueueHold) bool { return slices.Contains(r.opt.Queues, q) })
 }
 
-// prepare lists the legacy queue. It refuses one that is not that of the runs, or that the session can't change.
-func (r *release) prepare(ctx context.Context) (err error) {
-	r.src = nil
+// prepare refuses a legacy queue that is not that of the runs, or that the session can't change.
+func (r *release) prepare(ctx context.Context) error {
 	due := r.due()
-	if r.src, err = originOf(ctx, r.t); errors.Is(err, ErrTwoEnsembles) && len(due) == 0 { // only holds are left of runs that were rolled back
-		r.src, err = source.Empty(&r.w.Reader), nil
-	}
-	if err != nil {
-		return err
-	}
 	if len(due) == 0 {
-		return nil
+		return nil // only holds are left of runs that were rolled back
+	}
+	if r.apart != nil {
+		return r.apart
 	}
 	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.src, r.w, originRun(r.t).Origin)))
 }
@@ -271,16 +276,16 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 		slices.Reverse(of) // legacy workers take the first ones
 		p := handoverPass{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
-			look: &handover.CaseReader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: handover.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
-			seen: func(c *handover.Case) {
+			look: &standing.Reader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: standing.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
+			seen: func(c *standing.Standing) {
 				switch c.Action {
-				case handover.Ask:
+				case standing.Ask:
 					r.res.Undecided = append(r.res.Undecided, undecidedOf(c))
-				case handover.Wait:
+				case standing.Wait:
 					r.waits = append(r.waits, c.Entry.Record)
 				}
 			},
-			done: func(c *handover.Case) {
+			done: func(c *standing.Standing) {
 				r.count(c)
 				done++
 				report(ctx, PhaseHandingOver, done, len(due))
@@ -328,16 +333,16 @@ func (r *release) empty(run int) (bids []string) {
 	return bids
 }
 
-func (r *release) count(c *handover.Case) {
+func (r *release) count(c *standing.Standing) {
 	switch c.Action {
-	case handover.HandOver:
+	case standing.HandOver:
 		r.res.HandedOver++
-	case handover.Mark:
+	case standing.Mark:
 		r.res.Absent++
 		if c.Twice() {
 			r.res.Twice = append(r.res.Twice, twice(c))
 		}
-	case handover.Withdraw:
+	case standing.Withdraw:
 		r.res.Withdrawn++
 	}
 }

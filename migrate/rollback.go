@@ -10,6 +10,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/reasons"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -225,14 +226,14 @@ func (r *rollbackOp) result() *RollbackResult {
 }
 
 // caseReader reads the run's records and jobs, and decides about them.
-func (r *rollbackOp) caseReader() *handover.CaseReader {
+func (r *rollbackOp) caseReader() *standing.Reader {
 	src := r.src
 	if src != nil {
 		src = src.WithACLs()
 	}
-	return &handover.CaseReader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
-		Decide: func(f handover.Facts, a handover.Answer) handover.Decision {
-			return handover.DecideRollback(f, a, r.opt.Force)
+	return &standing.Reader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+		Decide: func(f standing.Facts, a standing.Answer) standing.Decision {
+			return standing.DecideRollback(f, a, r.opt.Force)
 		}}
 }
 
@@ -251,17 +252,17 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 		keeps[e.Batch] = keeps[e.Batch] || int(e.Run) != r.index
 	}
 	r.forget(undo)
-	for c, err := range r.caseReader().Cases(ctx, r.entries()) {
+	for c, err := range r.caseReader().All(ctx, r.entries()) {
 		if err != nil {
 			return cancelled(err)
 		}
 		report(ctx, PhaseReadingTarget, done, total)
 		done++
-		if c.Action == handover.Withdraw || c.Action == handover.GiveBack {
+		if c.Action == standing.Withdraw || c.Action == standing.GiveBack {
 			r.count(undo, &c)
 			continue
 		}
-		keeps[c.Entry.Batch] = keeps[c.Entry.Batch] || c.Job != handover.Gone
+		keeps[c.Entry.Batch] = keeps[c.Entry.Batch] || c.Job != standing.Gone
 		r.stays(undo, &c)
 	}
 	names, err := r.target.ReadNames(ctx)
@@ -283,13 +284,13 @@ func (r *rollbackOp) forget(undo *RollbackResult) {
 }
 
 // count counts a job that goes.
-func (r *rollbackOp) count(undo *RollbackResult, c *handover.Case) {
+func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
 	if znode.Within(c.Entry.Job, newqueue.AccessPath) {
 		undo.Removes.Access++
 	} else {
 		undo.Removes.Jobs++
 	}
-	if c.Action == handover.GiveBack {
+	if c.Action == standing.GiveBack {
 		undo.GivesBack++
 	}
 	if why := actedOn(c); why != "" && r.opt.Force {
@@ -298,18 +299,18 @@ func (r *rollbackOp) count(undo *RollbackResult, c *handover.Case) {
 }
 
 // stays notes a job that does not go.
-func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
+func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 	switch {
-	case c.Action == handover.Ask:
+	case c.Action == standing.Ask:
 		undo.Undecided = append(undo.Undecided, undecidedOf(c))
-	case c.Job == handover.Gone:
+	case c.Job == standing.Gone:
 		undo.Gone++
 	default:
 		why := actedOn(c)
 		switch {
 		case why != "":
 		case c.HandedOver && c.Entry.Kept && !c.Kept:
-			why = fmt.Sprintf("%s: %s", handover.KeptProblem(c.KeptNode.Path != ""), c.Run.KeptPath(c.Entry.Job))
+			why = fmt.Sprintf("%s: %s", standing.KeptProblem(c.KeptNode.Path != ""), c.Run.KeptPath(c.Entry.Job))
 		default:
 			why = "its record is not there any more"
 		}
@@ -321,14 +322,14 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *handover.Case) {
 	}
 }
 
-func itemOf(c *handover.Case, why string) RollbackItem {
+func itemOf(c *standing.Standing, why string) RollbackItem {
 	state, _ := c.JobRead.Status()
 	return RollbackItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
 }
 
 // actedOn says what shows that a job was acted on; "" if nothing does.
-func actedOn(c *handover.Case) string {
-	if c.Job != handover.Begun && c.Job != handover.NotBegun || c.JobRead.Gone() {
+func actedOn(c *standing.Standing) string {
+	if c.Job != standing.Begun && c.Job != standing.NotBegun || c.JobRead.Gone() {
 		return ""
 	}
 	if locked := c.JobRead.Locked(); locked != "" {
@@ -404,13 +405,13 @@ func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *Rollbac
 	before := r.run().Removed.Batches
 	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
 	p := handoverPass{w: r.w, t: r.target, run: r.index, chain: chain, look: r.caseReader(), save: r.opt.Save,
-		seen: func(c *handover.Case) {
-			if c.Action == handover.Ask || c.Action == handover.Stay {
+		seen: func(c *standing.Standing) {
+			if c.Action == standing.Ask || c.Action == standing.Stay {
 				r.stays(undo, c)
 			}
 		},
-		done: func(c *handover.Case) {
-			if c.Action == handover.Withdraw || c.Action == handover.GiveBack {
+		done: func(c *standing.Standing) {
+			if c.Action == standing.Withdraw || c.Action == standing.GiveBack {
 				r.count(undo, c)
 			}
 			done++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -48,11 +49,10 @@ type shown struct {
 
 // shownEntry is what the migration's ledger says.
 type shownEntry struct {
-	Record  string `json:"record"`  // "" for a job that no migration made
-	Run     string `json:"run"`     // "" if no run has migrated the record
-	Changed bool   `json:"changed"` // the record has changed since
-	// HandedOver says that the record left the legacy queue for its job.
-	HandedOver bool `json:"handed_over"`
+	Record string `json:"record"` // "" for a job that no migration made
+	Run    string `json:"run"`    // "" if no run has migrated the record
+	// Standing is how the record stands; "" if the legacy queue is in another ensemble, or for a job that no migration made.
+	Standing migrate.Standing `json:"standing"`
 }
 
 type shownJob struct {
@@ -86,7 +86,8 @@ func (c *showCmd) run(ctx context.Context, a *app, args []string) error {
 	out := shownOf(args[1], item)
 	a.printAs(c.output, out, func() { view.Item(a.Screen, item) })
 	tone := screen.Good
-	if item.Record == nil && !item.HandedOver || item.Changed || item.Job != "" && len(item.Nodes) == 0 {
+	settled := []migrate.Standing{migrate.StandingAsMigrated, migrate.StandingHandedOver, migrate.StandingNotMigrated}
+	if !slices.Contains(settled, item.Standing) || item.Job != "" && len(item.Nodes) == 0 {
 		tone = screen.Attention
 	}
 	a.Conclude(tone, view.ItemWord(item), out.Verdict+".", advice.Next{})
@@ -109,7 +110,7 @@ func (c *showCmd) find(ctx context.Context, a *app, s pair, name string) (*migra
 }
 
 func shownOf(name string, it *migrate.FindResult) shown {
-	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Changed, it.HandedOver},
+	out := shown{Item: name, Verdict: view.ItemVerdict(it), Ledger: shownEntry{it.Path, it.Run, it.Standing},
 		Job: shownJob{Path: it.Job, State: it.State, Znodes: []shownNode{}}, Notices: append([]migrate.Notice{}, it.Notices...)}
 	if it.Record != nil {
 		r := view.RecordOf(*it.Record)

@@ -36,6 +36,7 @@ var components = []string{
 	"migrate/internal/verify",
 	"migrate/internal/handover",
 	"migrate/internal/apply",
+	"migrate/internal/standing",
 	"migrate/internal/target",
 	"migrate/internal/source",
 	"migrate/internal/ledger",

@@ -1,3 +1,11 @@
+// Package handover passes records and jobs from one queue to the other, so that the work of a record is in one
+// of them alone: a release hands the record over to its job, or withdraws the job, and a rollback gives
+// the record back. What becomes of each says package standing.
+//
+//	pieces.go      the transactions: hand over, withdraw, give back
+//	batches.go     batches that are left empty
+//	activity.go    who works in the legacy queue
+//	permission.go  whether the session may do it
 package handover
 
 import (
@@ -6,19 +14,20 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
 
-// Piece returns what carries out the decision about a case, in one transaction with its line in the ledger. ok is false if
+// Piece returns what carries out the decision about a record and its job, in one transaction with its line in the ledger. ok is false if
 // nothing is to be done.
-func (c *Case) Piece() (p apply.Piece, ok bool) {
+func Piece(c *standing.Standing) (p apply.Piece, ok bool) {
 	kept := c.KeptNode
 	e, line := c.Entry, ledger.Line{Record: c.Entry.Record, Job: c.Entry.Job}
 	record := c.Run.Origin.Path(e.Record)
 	var ops []znode.Op
 	switch c.Action {
-	case HandOver:
+	case standing.HandOver:
 		line.Kind, line.Kept, line.Hash = ledger.HandedOver, true, ledger.HashOf(c.RecordRead.SHA256())
 		ops = append(ops, znode.Delete(record, c.RecordRead.Stat.Version))
 		switch {
@@ -30,15 +39,15 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 			ops = append(ops, znode.Set(kept.Path, c.RecordRead.Data, kept.Stat.Version))
 		}
 		ops = znode.Outside(ops...)
-		if c.Job != Gone {
+		if c.Job != standing.Gone {
 			ops = append(ops, znode.Check(e.Job, -1)) // it is there, so the work is not lost
 		}
-	case Mark:
+	case standing.Mark:
 		line.Kind, line.Kept, line.Hash = ledger.HandedOver, c.Kept && kept.Path != "", e.Hash
-		if c.Job != Gone {
+		if c.Job != standing.Gone {
 			ops = append(ops, znode.Check(e.Job, -1))
 		}
-	case Withdraw, GiveBack:
+	case standing.Withdraw, standing.GiveBack:
 		line.Kind = ledger.JobRemoved
 		ops = target.DeleteOps(c.JobRead.All())
 		p.Removed = ledger.Counts{Jobs: 1}
@@ -49,7 +58,7 @@ func (c *Case) Piece() (p apply.Piece, ok bool) {
 			ops = append(ops, znode.Outside(znode.Delete(kept.Path, kept.Stat.Version))...)
 		}
 		switch {
-		case c.Action == GiveBack && c.Record == Absent:
+		case c.Action == standing.GiveBack && c.Record == standing.Absent:
 			ops = append(ops, znode.Outside(znode.Op{Kind: znode.OpCreate, Path: record, Data: kept.Data, ACL: kept.ACL})...)
 		case c.RecordRead.There: // the work stays with the record
 			ops = append(ops, znode.Outside(znode.Check(record, c.RecordRead.Stat.Version))...)

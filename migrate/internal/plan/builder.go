@@ -12,6 +12,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -222,8 +223,11 @@ func (b *Builder) Add(f source.Fetched) {
 		line.Status = r.Legacy.Header.Status.String()
 	}
 	entry := b.in.Target.Ledger.Find(r.Path)
-	if entry != nil && entry.HandedOver && entry.Hash != line.Hash && b.isAnother(znode.Parent(r.Path), &b.in.Target.Ledger.Runs[entry.Run]) {
-		entry = nil // the queue was created again, so its names began again: this is another record
+	var facts standing.Facts
+	if entry != nil {
+		if facts = standing.FactsOf(entry, &b.in.Target.Ledger.Runs[entry.Run], f, b.queues[znode.Parent(r.Path)]); facts.Another {
+			entry = nil
+		}
 	}
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)
@@ -236,7 +240,7 @@ func (b *Builder) Add(f source.Fetched) {
 		b.decide(r, &line)
 		b.checkHandOver(&line, f)
 	} else {
-		b.compare(r, &line, done)
+		b.compare(r, &line, done, facts)
 	}
 	// The job that a migration with this record has made again is there: then all is done.
 	if again && entry == nil && !slices.Contains(b.in.Options.Again, All) {
@@ -297,15 +301,17 @@ func (b *Builder) checkHandOver(line *Record, f source.Fetched) {
 
 // compare plans a record that was migrated before. It is never migrated again, and its job
 // is never changed.
-func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated) {
+func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated, facts standing.Facts) {
 	line.Job = entry.Job
 	switch there := b.in.Names.Has(entry.Job); {
-	case r.Err != nil && r.Err.Kind == rules.Unreadable:
+	case facts.Record == standing.Unknown:
 		line.Action, line.Reason = Block, r.Err.Error()
 		b.problem(recordProblem(r, line.Reason))
 	case !there:
 		line.Action, line.Reason = Removed, "its job was finished and cleaned up, or deleted"
-	case line.Hash != entry.Hash:
+	case facts.Word() == standing.ThereAgain:
+		line.Action, line.Reason = Changed, standing.Again.Says()
+	case facts.Record == standing.Changed:
 		line.Action, line.Reason = Changed, "it has changed since it was migrated: a legacy worker or an administrator changed it"
 	default:
 		line.Action = Unchanged

@@ -8,10 +8,10 @@ import (
 
 	"mrtq/internal/part"
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/newqueue"
 )
 
@@ -93,9 +93,9 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 			}
 			if f.There && isUnreadable(f.Record) {
 				if e := entries[at[0]]; e.HandedOver {
-					return handover.UnreadableKept(e.Record, v.t.Ledger.Runs[e.Run].KeptPath(e.Job), f.Err.Msg)
+					return standing.UnreadableKept(e.Record, v.t.Ledger.Runs[e.Run].KeptPath(e.Job), f.Err.Msg)
 				}
-				return fmt.Errorf("the legacy record %s can't be read: %s; verify needs credentials that can read it, or a dump that was made with them", f.Path, f.Err.Msg)
+				return standing.Unreadable(f.Path, f)
 			}
 			records[at[0]], at = f, at[1:]
 			v.mu.Lock()
@@ -123,15 +123,14 @@ func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == ru
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
 	is := ledger.HashOf(f.SHA256())
-	same := f.There && f.Err == nil && is == entry.Hash
 	switch {
 	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != ledger.RolledBack && (!f.There || is != entry.KeptHash):
-		v.notice(it, fmt.Sprintf("%s, so it can't be given back: %s", handover.KeptProblem(f.There), it.run.KeptPath(entry.Job)))
+		v.notice(it, fmt.Sprintf("%s, so it can't be given back: %s", standing.KeptProblem(f.There), it.run.KeptPath(entry.Job)))
 		return it
 	case entry.HandedOver && v.completed(entry):
 		v.verdict.NotCompared++
 		return it
-	case !same || !entry.HandedOver && f.Stat.Czxid != entry.Czxid && czxidTells(it.run):
+	case !f.There || f.Err != nil || is != entry.Hash, !entry.HandedOver && standing.FactsOf(entry, it.run, f, v.queues[znode.Parent(entry.Record)]).Record != standing.AsMigrated:
 		return it
 	}
 	d := rules.Decide(f.Record, it.run.Choices)
@@ -153,33 +152,33 @@ func (v *verifier) completed(entry *ledger.Migrated) bool {
 	return slices.ContainsFunc(v.t.Ledger.Runs[entry.Run:], func(run ledger.Run) bool { return !run.Completed.IsZero() })
 }
 
-// czxidTells reports whether the czxids of a run's records say something: those of a dump, and after a restore, don't.
-func czxidTells(run *ledger.Run) bool {
-	return run.Origin.OneEnsemble && !run.Restored
-}
-
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
 func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*ledger.Migrated) error {
-	look := handover.CaseReader{Target: v.t, Names: v.names, Src: v.src, Decide: handover.DecideRelease}
-	for c, err := range look.Cases(ctx, entries) {
+	look := standing.Reader{Target: v.t, Names: v.names, Src: v.src, Decide: standing.DecideRelease}
+	for c, err := range look.All(ctx, entries) {
 		if err != nil {
 			return err
 		}
 		it := item{entry: c.Entry, run: c.Run, queue: c.Queue()}
-		if c.Record == handover.AsMigrated && !c.HandedOver && c.RecordRead.Err == nil { // its job is gone
+		if c.Other.There {
+			if err := v.notMigrated(c.Other); err != nil {
+				return err
+			}
+		}
+		if c.Record == standing.AsMigrated && !c.HandedOver && c.RecordRead.Err == nil { // its job is gone
 			it.state = rules.Decide(c.RecordRead.Record, c.Run.Choices).State
 		}
 		v.mu.Lock()
 		switch {
-		case c.Action == handover.Ask:
+		case c.Action == standing.Ask:
 			v.verdict.Records.Undecided++
 			v.differ(Difference{Kind: DifferenceKind(c.Question), Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf("%s (%s)", c.Question.Says(), c.Entry.Job)})
-		case c.Action == handover.Withdraw:
+		case c.Action == standing.Withdraw:
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
 		default: // its job is judged as all others
 			if c.Twice() {
-				v.notice(it, handover.TwiceSays)
+				v.notice(it, standing.TwiceSays)
 			}
 			v.mu.Unlock()
 			if err := compare.add(it); err != nil {
@@ -202,16 +201,24 @@ func (v *verifier) others(ctx context.Context) error {
 			return err
 		}
 		if f.There {
-			v.verdict.Records.Total++
-			v.notMigrated(f.Record)
+			if err := v.notMigrated(f); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // notMigrated accounts for a record that is in no ledger.
-func (v *verifier) notMigrated(r rules.Record) {
+func (v *verifier) notMigrated(f source.Fetched) error {
+	if isUnreadable(f.Record) {
+		return standing.Unreadable(f.Path, f)
+	}
+	r := f.Record
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	count := &v.verdict.Records
+	count.Total++
 	switch outcome, _ := OutcomeOf(v.t.Ledger.Current(), rules.Decide(r, v.verdict.Choices)); outcome {
 	case OutcomeSkipped:
 		count.Skipped++
@@ -226,6 +233,7 @@ func (v *verifier) notMigrated(r rules.Record) {
 		count.NotMigrated++
 		v.verdict.NotMigrated = append(v.verdict.NotMigrated, r.Path)
 	}
+	return nil
 }
 
 func (v *verifier) notice(it item, what string) {

@@ -16,9 +16,9 @@ package verify
 import (
 	"fmt"
 
-	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -63,7 +63,7 @@ var DifferenceGroups = []DifferenceGroup{DamageGroup, UndecidedGroup, Unfinished
 
 // Group returns the group of the kind. A question about a record is the kind of a difference, too.
 func (k DifferenceKind) Group() DifferenceGroup {
-	if handover.Question(k).Says() != "" {
+	if standing.Question(k).Says() != "" {
 		return UndecidedGroup
 	}
 	switch k {

@@ -37,6 +37,7 @@ type verifier struct {
 	expected map[string]int
 	batches  map[string]*batch           // of runs, by bid
 	last     map[string]*ledger.Migrated // the last job of each group: see [verifier.checkOrder]
+	queues   map[string]int64            // the czxids of the legacy queue's nodes
 	read     int                         // records that were read
 	done     int                         // jobs and requests that were looked at
 }
@@ -74,7 +75,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
-		src: src, t: t, names: names, opt: opt,
+		src: src, t: t, names: names, opt: opt, queues: src.Czxids(),
 		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []RecordNote{}, Removed: []RecordNote{}, Notices: []RecordNote{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},

@@ -39,17 +39,19 @@ func ItemVerdict(it *migrate.FindResult) string {
 	if len(it.Nodes) == 0 {
 		text = fmt.Sprintf("%s became %s, which was removed: finished and cleaned up, or deleted", it.Path, it.Job)
 	}
-	switch {
-	case it.HandedOver:
-		text += "; the record was handed over to it"
-	case it.OtherEnsemble:
-		text += "; the legacy queue is in another ensemble, so its record was not read"
-	case it.Record == nil:
-		text += "; the record is no longer in the legacy queue"
-	case it.Changed:
-		text += "; the record has changed since"
+	if it.OtherEnsemble {
+		return text + "; the legacy queue is in another ensemble, so its record was not read"
 	}
-	return text
+	return text + standings[it.Standing]
+}
+
+// standings say how the record of a job stands.
+var standings = map[migrate.Standing]string{
+	migrate.StandingHandedOver: "; the record was handed over to it",
+	migrate.StandingAgain:      "; the record was handed over to it, and is in the legacy queue again",
+	migrate.StandingChanged:    "; the record has changed since",
+	migrate.StandingAbsent:     "; the record is no longer in the legacy queue",
+	migrate.StandingUnknown:    "; its record can't be read: give credentials that can read it",
 }
 
 // Item prints a record, its line in the ledger, the znodes of its job, and the notices.

@@ -82,6 +82,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		paths func(migrate.LegacyStatus) []string
 	}{
 		{"Migrated, and taken by a legacy worker since: a release withdraws the job", func(l migrate.LegacyStatus) []string { return l.AtLegacy }},
+		{"They can't be read with these credentials", func(l migrate.LegacyStatus) []string { return l.Unreadable }},
 		{"Not migrated: in the legacy queue alone", func(l migrate.LegacyStatus) []string { return l.NotMigrated }},
 	} {
 		if run := st.Current(); run == nil || run.State != migrate.RunDone {
@@ -287,13 +288,14 @@ func waitingJobs(s *migrate.Status) (n int) {
 
 // legacyText counts the legacy records that somebody has to know of; "" if there are none.
 func legacyText(legacy []migrate.LegacyStatus) (text string) {
-	var undecided, withdraw, rest int
+	var undecided, withdraw, unreadable, rest int
 	for _, l := range legacy {
-		undecided, withdraw, rest = undecided+len(l.Undecided), withdraw+len(l.AtLegacy), rest+len(l.NotMigrated)
+		undecided, withdraw, unreadable, rest = undecided+len(l.Undecided), withdraw+len(l.AtLegacy), unreadable+len(l.Unreadable), rest+len(l.NotMigrated)
 	}
 	for _, of := range counted([]note{
 		{undecided, "record must be decided about", "records must be decided about"},
 		{withdraw, "migrated record was taken by a legacy worker", "migrated records were taken by legacy workers"},
+		{unreadable, "record can't be read with these credentials", "records can't be read with these credentials"},
 		{rest, "record is in the legacy queue and not migrated", "records are in the legacy queue and not migrated"},
 	}) {
 		text += "; " + of

@@ -1,4 +1,4 @@
-package handover
+package standing
 
 import (
 	"context"
@@ -17,14 +17,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// Case is a migrated record, its job, and what becomes of them.
-type Case struct {
+// Standing is a migrated record, its job, and what becomes of them.
+type Standing struct {
 	Entry *ledger.Migrated
 	Run   *ledger.Run
 	Facts
 	Decision
 	// RecordRead is the record as it was read; its There is false if it is not in the legacy queue.
 	RecordRead source.Fetched
+	// Other is another record that has its name now; its There is false if there is none. No run has migrated it.
+	Other source.Fetched
 	// JobRead is the job as it was read. It has no znodes if the record alone decides.
 	JobRead target.Job
 	// KeptNode is what is kept of the record, if it was read; its Path is "" if it was not, or if nothing is there. Only if
@@ -32,8 +34,8 @@ type Case struct {
 	KeptNode znode.Node
 }
 
-// CaseReader reads records and jobs, and decides about them.
-type CaseReader struct {
+// Reader reads records and jobs, and decides about them.
+type Reader struct {
 	Target *target.Target
 	Names  *target.Names // of what the target holds, as it was read after Target
 	// Src is nil if the legacy queue is in another ensemble. Then no record was handed over, and each counts as it was migrated.
@@ -47,6 +49,8 @@ type CaseReader struct {
 	WorkersStopped bool
 	// ReadJobs also reads jobs whose records alone decide.
 	ReadJobs bool
+	// MayBeUnknown goes on if a record can't be read. Otherwise that is an error.
+	MayBeUnknown bool
 	// SearchEverywhere looks for the entries of damaged jobs everywhere.
 	SearchEverywhere bool
 
@@ -58,12 +62,12 @@ type CaseReader struct {
 // partSize is how many records are read together.
 const partSize part.Size = 1000
 
-// Cases yields what becomes of records and their jobs, in the order of entries.
-func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Case, error] {
-	return func(yield func(Case, error) bool) {
+// All yields what becomes of records and their jobs, in the order of entries.
+func (l *Reader) All(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[Standing, error] {
+	return func(yield func(Standing, error) bool) {
 		for part, err := range l.Parts(ctx, entries) {
 			if err != nil {
-				yield(Case{}, err)
+				yield(Standing{}, err)
 				return
 			}
 			for _, c := range part {
@@ -75,9 +79,9 @@ func (l *CaseReader) Cases(ctx context.Context, entries []*ledger.Migrated) iter
 	}
 }
 
-// Parts is [CaseReader.Cases], with the cases that were read together. It reads ahead, so that the caller's writes and the
+// Parts is [Reader.All], with the cases that were read together. It reads ahead, so that the caller's writes and the
 // next reads overlap.
-func (l *CaseReader) Parts(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[[]Case, error] {
+func (l *Reader) Parts(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[[]Standing, error] {
 	l.locked = map[string]bool{}
 	if l.Src != nil {
 		l.queues = l.Src.Czxids()
@@ -87,11 +91,11 @@ func (l *CaseReader) Parts(ctx context.Context, entries []*ledger.Migrated) iter
 			}
 		}
 	}
-	return source.Prefetch(ctx, func(ctx context.Context, send func([][]Case) error) error {
+	return source.Prefetch(ctx, func(ctx context.Context, send func([][]Standing) error) error {
 		for part := range slices.Chunk(entries, partSize.N()) {
 			cases, err := l.part(ctx, part)
 			if err == nil {
-				err = send([][]Case{cases})
+				err = send([][]Standing{cases})
 			}
 			if err != nil {
 				return err
@@ -102,16 +106,18 @@ func (l *CaseReader) Parts(ctx context.Context, entries []*ledger.Migrated) iter
 }
 
 // part decides about some records.
-func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Case, error) {
-	cases := make([]Case, len(entries))
+func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standing, error) {
+	cases := make([]Standing, len(entries))
 	for i, e := range entries {
-		cases[i] = Case{Entry: e, Run: &l.Target.Ledger.Runs[e.Run], JobRead: target.Job{Of: e}}
+		cases[i] = Standing{Entry: e, Run: &l.Target.Ledger.Runs[e.Run], JobRead: target.Job{Of: e}}
 	}
 	if err := l.readRecords(ctx, cases); err != nil {
 		return nil, err
 	}
 	for i := range cases {
-		l.aboutRecord(&cases[i])
+		if l.aboutRecord(&cases[i]); cases[i].Record == Unknown && !l.MayBeUnknown {
+			return nil, Unreadable(cases[i].Entry.Record, cases[i].RecordRead)
+		}
 	}
 	if err := l.readKept(ctx, cases); err != nil {
 		return nil, err
@@ -137,11 +143,11 @@ func (l *CaseReader) part(ctx context.Context, entries []*ledger.Migrated) ([]Ca
 }
 
 // readRecords reads the records that are in the legacy queue.
-func (l *CaseReader) readRecords(ctx context.Context, cases []Case) error {
+func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 	if l.Src == nil {
 		return nil
 	}
-	var there []*Case
+	var there []*Standing
 	var paths []string
 	for i := range cases {
 		if c := &cases[i]; l.Src.Has(c.Entry.Record) {
@@ -158,8 +164,8 @@ func (l *CaseReader) readRecords(ctx context.Context, cases []Case) error {
 }
 
 // readKept reads the kept bytes of records that could come back, or that a backup doesn't know of.
-func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
-	var kept []*Case
+func (l *Reader) readKept(ctx context.Context, cases []Standing) error {
+	var kept []*Standing
 	var paths []string
 	for i := range cases {
 		c := &cases[i]
@@ -187,6 +193,11 @@ func (l *CaseReader) readKept(ctx context.Context, cases []Case) error {
 	return nil
 }
 
+// Unreadable says that a record could not be read, so that nobody knows whether it has changed.
+func Unreadable(record string, read source.Fetched) error {
+	return fmt.Errorf("the legacy record %s can't be read: %s; give credentials that can read it, or a dump that was made with them", record, read.Err.Msg)
+}
+
 // UnreadableKept says that the kept bytes of a record could not be read, so that nobody knows whether they are the record's.
 func UnreadableKept(record, kept, why string) error {
 	return fmt.Errorf("the kept bytes of %s can't be read: %s: %s; give credentials that can read them", record, kept, why)
@@ -201,8 +212,8 @@ func KeptProblem(there bool) string {
 }
 
 // readJobs reads the jobs that must be known to decide.
-func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
-	var unsure []*Case
+func (l *Reader) readJobs(ctx context.Context, cases []Standing) error {
+	var unsure []*Standing
 	var entries []*ledger.Migrated
 	for i := range cases {
 		c := &cases[i]
@@ -217,71 +228,35 @@ func (l *CaseReader) readJobs(ctx context.Context, cases []Case) error {
 		return err
 	}
 	for i, j := range jobs {
-		l.aboutJob(unsure[i], j)
+		c := unsure[i]
+		c.JobRead, c.Facts = j, c.withJob(j, !c.Run.Released(c.Queue()).IsZero())
 	}
 	return nil
 }
 
 // aboutRecord finds what the record shows.
-func (l *CaseReader) aboutRecord(c *Case) {
-	c.HandedOver, c.Kept = c.Entry.HandedOver, c.Entry.Kept
-	c.Restored = c.Run.Restored
+func (l *Reader) aboutRecord(c *Standing) {
+	if l.Src == nil {
+		c.Facts = Facts{Record: AsMigrated, HandedOver: c.Entry.HandedOver, Kept: c.Entry.Kept, Restored: c.Run.Restored}
+	} else {
+		c.Facts = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues[znode.Parent(c.Entry.Record)])
+	}
 	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
-	if c.Record = AsMigrated; l.Src == nil {
-		return
-	}
-	if c.Record = Absent; !c.RecordRead.There {
-		return
-	}
-	unreadable := c.RecordRead.Err != nil && c.RecordRead.Err.Kind == rules.Unreadable
-	same := !unreadable && ledger.HashOf(c.RecordRead.SHA256()) == c.Entry.Hash
-	tells := c.Run.Origin.OneEnsemble && !c.Restored // a czxid does
-	queue := znode.Parent(c.Entry.Record)
-	if began, known := c.Run.Origin.Czxids[queue]; known && tells && l.queues[queue] != began && !same {
-		c.RecordRead = source.Fetched{}
-		return // the queue was created again, so its names began again: this is another record
-	}
-	// Who puts a record back that was handed over gives it another czxid.
-	if c.Record = Changed; same && (c.RecordRead.Stat.Czxid == c.Entry.Czxid || !tells || c.HandedOver) {
-		c.Record = AsMigrated
-	}
-	if c.RecordRead.Err != nil {
-		return
-	}
-	status := c.RecordRead.Legacy.Header.Status
-	c.Finished = c.Record == AsMigrated && (status == legacy.Completed || status == legacy.Deleted)
-	id, _ := c.RecordRead.Legacy.Payload.Text("jobID")
-	c.Worked = status == legacy.Consumed && !l.WorkersStopped && (c.Record == Changed || l.locked[id])
-}
-
-// aboutJob finds what the job shows.
-func (l *CaseReader) aboutJob(c *Case, j target.Job) {
-	c.JobRead = j
-	if j.Gone() {
-		c.Job = Gone
-		return
-	}
-	state, written := j.Status()
-	c.Locked = j.Locked() != ""
-	c.Job = Begun
-	untouched := j.ActedOn(c.Restored) == ""
-	waiting := !written || state == string(newqueue.JobPending) || state == string(newqueue.JobHeld)
-	// An administrator touches it, and begins nothing. Of a restored queue only the run's record shows that it was held.
-	held := c.Held || c.Restored && c.Run.Released(c.Queue()).IsZero()
-	if untouched || held && !c.Locked && waiting {
-		c.Job = NotBegun
-	}
-	if c.Record == Absent && !written && (state == string(newqueue.JobCompleted) || state == string(newqueue.JobDeleted)) {
-		c.Finished = true
+	switch {
+	case c.Another:
+		c.Other, c.RecordRead = c.RecordRead, source.Fetched{}
+	case c.RecordRead.There && c.RecordRead.Err == nil:
+		id, _ := c.RecordRead.Legacy.Payload.Text("jobID")
+		c.Worked = c.RecordRead.Legacy.Header.Status == legacy.Consumed && !l.WorkersStopped && (c.Record == Changed || l.locked[id])
 	}
 }
 
 // Queue returns the queue of the case's job.
-func (c *Case) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
+func (c *Standing) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
 
 // Twice reports whether both queues may have done the work, because somebody lifted a hold by hand: the job was begun before the record
 // was handed over, and the record is gone. Nothing is left to decide.
-func (c *Case) Twice() bool {
+func (c *Standing) Twice() bool {
 	return c.Action == Mark && c.Question == "" && c.Job == Begun && !c.HandedOver && !c.Restored
 }
 
@@ -290,7 +265,7 @@ const TwiceSays = "its job was begun before it was handed over, and it is gone: 
 
 // Lost returns the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
 // was begun, or a record that nobody keeps.
-func (c *Case) Lost() (nodes []znode.Node) {
+func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
 	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
 		return c.JobRead.All()

@@ -1,4 +1,4 @@
-package handover
+package standing
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 
 // readElsewhere finds the records that are not there because a release of another target has handed them over. When that target is
 // completed, it keeps no bytes any more, so nothing shows it.
-func (l *CaseReader) readElsewhere(ctx context.Context, cases []Case) (err error) {
-	gone := func(c Case) bool { return c.Record == Absent && !c.HandedOver }
+func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error) {
+	gone := func(c Standing) bool { return c.Record == Absent && !c.HandedOver }
 	if l.Src == nil || !slices.ContainsFunc(cases, gone) {
 		return nil
 	}

@@ -1,55 +1,4 @@
-// Package handover passes records and jobs from one queue to the other, so that the work of a record is in one
-// of them alone: a release hands the record over to its job, or withdraws the job, and a rollback gives
-// the record back.
-//
-//	decide.go     the table: what becomes of a record and its job; it is pure
-//	cases.go      reads both, and decides
-//	elsewhere.go  what other targets have taken
-//	pieces.go     the transactions: hand over, withdraw, give back
-//	batches.go    batches that are left empty
-//	activity.go   who works in the legacy queue
-package handover
-
-// RecordCondition is what a migrated record is now.
-type RecordCondition string
-
-// What a record can be.
-const (
-	AsMigrated RecordCondition = "as-migrated" // the same bytes, and the same znode
-	Changed    RecordCondition = "changed"     // and there: a legacy worker has it, or did it
-	Absent     RecordCondition = "absent"      // not in the legacy queue
-)
-
-// JobCondition is what the job of a migrated record is now.
-type JobCondition string
-
-// What a job can be.
-const (
-	NotBegun JobCondition = "not-begun" // as the run left it, or held all the time
-	Begun    JobCondition = "begun"     // or finished
-	Gone     JobCondition = "gone"      // finished and cleaned up, or deleted
-)
-
-// Facts are what is known of a record and its job.
-type Facts struct {
-	Record RecordCondition
-	Job    JobCondition
-	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
-	Finished bool
-	// Held says that the queue of the job was held all the time since it was created.
-	Held bool
-	// HandedOver says that the record was handed over. Kept says that its bytes are kept.
-	HandedOver, Kept bool
-	// Worked says that a legacy worker has the record: it is consumed, and was not when it was migrated, or a legacy
-	// lock names its jobID.
-	Worked bool
-	// Locked says that a session has a lock of the job.
-	Locked bool
-	// Restored says that the target was restored from a backup. Kept bytes show that the record was handed over since.
-	Restored bool
-	// Elsewhere says that the record is not there because another target's release has handed it over.
-	Elsewhere bool
-}
+package standing
 
 // Action is what is to be done.
 type Action string
@@ -152,6 +101,9 @@ var back = map[cell]row{
 
 // DecideRelease decides what a release does with a record and its job.
 func DecideRelease(f Facts, a Answer) Decision {
+	if f.Record == Unknown {
+		return Decision{}
+	}
 	if f.HandedOver {
 		if f.Record == Absent {
 			return Decision{}
