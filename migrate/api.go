@@ -180,6 +180,7 @@ const (
 	StandingNotMigrated = standing.NotMigrated
 	StandingAsMigrated  = standing.AsMigrated
 	StandingChanged     = standing.Changed
+	StandingRenamed     = standing.Renamed
 	StandingAbsent      = standing.Absent
 	StandingHandedOver  = standing.HandedOver
 	StandingAgain       = standing.ThereAgain

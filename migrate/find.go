@@ -25,8 +25,8 @@ import (
 
 // FindResult is one legacy record and its job or access request.
 type FindResult struct {
-	Path   string  // of the record; "" for a job that no migration created
-	Record *Record // as the legacy queue has it, or as it was handed over; nil if neither is there
+	Path   string  // of the record, as the ledger has it if it was migrated; "" for a job that no migration created
+	Record *Record // as the legacy queue has it, perhaps under another name, or as it was handed over; nil if neither is there
 	// Run migrated the record; "" if no run did. HandedOver says that it left the legacy queue for its job, and Standing how it stands
 	// now; "" if nothing is known of it.
 	Run           string
@@ -106,6 +106,17 @@ func (f *finder) find(ctx context.Context, name string) (err error) {
 
 // readRecord reads the record, where it is.
 func (f *finder) readRecord(ctx context.Context) error {
+	renames, err := standing.FindRenames(ctx, f.t, f.src)
+	if err != nil {
+		return err
+	}
+	if from := renames.From(f.item.Path); from != "" {
+		f.item.Path = from
+		f.lookUp()
+		if err := f.readJob(ctx); err != nil {
+			return err
+		}
+	}
 	record, err := only(f.src.Fetch(ctx, slices.Values([]string{f.item.Path})))
 	if err != nil {
 		return err
@@ -115,6 +126,9 @@ func (f *finder) readRecord(ctx context.Context) error {
 		run := &f.t.Ledger.Runs[e.Run]
 		facts := standing.FactsOf(e, run, record, f.src.Czxids()[znode.Parent(e.Record)])
 		f.item.Standing = facts.Word()
+		if to := renames.To(e.Record); to.There {
+			f.item.Standing, record = standing.Renamed, to
+		}
 		if facts.Another && e.HandedOver {
 			e, f.item.Run, f.item.Job, f.item.Nodes = nil, "", "", nil
 		} else if facts.Another {

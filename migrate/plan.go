@@ -6,6 +6,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 )
 
@@ -39,6 +40,9 @@ func makePlan(ctx context.Context, src *Source, t *target.Target, opt PlanOption
 	}
 	if in.Dialect, in.ShownBy, err = t.Dialect(ctx); err != nil {
 		return nil, &TargetError{err}
+	}
+	if in.Renames, err = standing.FindRenames(ctx, t, src); err != nil {
+		return nil, err
 	}
 	builder := plan.New(in)
 	// With the ACLs, because a rollback must be able to give a record back as it was.

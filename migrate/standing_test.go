@@ -36,6 +36,11 @@ var standings = []struct {
 		s.create(subject, data)
 	}, "changed", "withdraws", "withdraws"},
 	{"it was deleted", false, func(s *site) { s.remove(subject) }, "absent", "asks", "asks"},
+	{"an administrator renamed it", false, func(s *site) { s.rename(subject, "/ingest/mrtQ-01000000000002") }, "renamed", "withdraws", "withdraws"},
+	{"a legacy worker took it and requeued it under another name", false, func(s *site) {
+		s.create("/ingest/mrtQ-05000000000099", record(s.t, legacy.Held, job("0", "2")))
+		s.remove(subject)
+	}, "renamed", "withdraws", "withdraws"},
 	{"its queue was made again, and its bytes were put back", false, func(s *site) { s.queueAgain(s.data(subject)) }, "changed", "withdraws", "withdraws"},
 	{"its queue was made again, and a new record has its name", false, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "absent", "asks", "asks"},
 	{"nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "refuses"},
@@ -47,6 +52,11 @@ var standings = []struct {
 	{"it is there again", true, func(s *site) { s.create(subject, record(s.t, legacy.Pending, job("0", "2"))) }, "again", "asks", "gives back"},
 	{"it is there again, and was changed", true, func(s *site) { s.create(subject, record(s.t, legacy.Completed, job("0", "2"))) }, "again", "asks", "asks"},
 	{"after the release its queue was made again, and a new record has its name", true, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "not migrated", "–", "gives back"},
+}
+
+func (s *site) rename(from, to string) {
+	s.create(to, s.data(from))
+	s.remove(from)
 }
 
 // queueAgain makes the ingest queue again, as it was, but with other bytes in the subject.
@@ -82,11 +92,15 @@ func TestStanding(t *testing.T) {
 					s.release()
 				}
 				row.happens(s)
+				inQueue := row.is // what commands say that are about the queue that has the work
+				if row.is == "renamed" {
+					inQueue = "changed"
+				}
 				for _, command := range []struct {
 					name, want string
 					says       func(*site) string
 				}{
-					{"plan", row.is, planSays}, {"show", row.is, showSays}, {"status", row.is, statusSays}, {"verify", row.is, verifySays},
+					{"plan", row.is, planSays}, {"show", row.is, showSays}, {"status", inQueue, statusSays}, {"verify", inQueue, verifySays},
 					{"rollback", row.back, rollbackDoes}, {"release", row.release, releaseDoes}, // it comes last, because it writes
 				} {
 					if got := command.says(s); got != command.want {
@@ -101,6 +115,9 @@ func TestStanding(t *testing.T) {
 func planSays(s *site) string {
 	opt := s.further().PlanOptions
 	p := s.plan(opt)
+	if slices.ContainsFunc(p.Records, func(r migrate.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") }) {
+		return "renamed"
+	}
 	i := slices.IndexFunc(p.Records, func(r migrate.PlanRecord) bool { return r.Path == subject })
 	if i < 0 {
 		if s.status().Newest().HandedOver > 0 {

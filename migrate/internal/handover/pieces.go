@@ -9,6 +9,7 @@
 package handover
 
 import (
+	"cmp"
 	"crypto/sha256"
 
 	"mrtq/internal/znode"
@@ -24,7 +25,7 @@ import (
 func Piece(c *standing.Standing) (p apply.Piece, ok bool) {
 	kept := c.KeptNode
 	e, line := c.Entry, ledger.Line{Record: c.Entry.Record, Job: c.Entry.Job}
-	record := c.Run.Origin.Path(e.Record)
+	record := c.Run.Origin.Path(cmp.Or(c.RecordRead.Path, e.Record)) // it may have another name now
 	var ops []znode.Op
 	switch c.Action {
 	case standing.HandOver:

@@ -23,6 +23,7 @@ type Input struct {
 	Source  *source.Source // as it was listed
 	Target  *target.Target // as it was read
 	Names   *target.Names  // of what the target holds
+	Renames standing.Renames
 	// Dialect is that of the target's queue, and ShownBy the znode that shows it; both are
 	// "" if there is no queue.
 	Dialect newqueue.Dialect
@@ -228,6 +229,12 @@ func (b *Builder) Add(f source.Fetched) {
 		if facts = standing.FactsOf(entry, &b.in.Target.Ledger.Runs[entry.Run], f, b.queues[znode.Parent(r.Path)]); facts.Another {
 			entry = nil
 		}
+	}
+	if from := b.in.Renames.From(r.Path); from != "" {
+		line.Action, line.Job = Changed, b.in.Target.Ledger.Find(from).Job
+		line.Reason = fmt.Sprintf("it is %s under another name: a release withdraws its job, and after that it can be migrated again", from)
+		b.plan.Records = append(b.plan.Records, line)
+		return
 	}
 	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
 	delete(b.again, r.Path)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/newqueue"
 )
@@ -45,20 +44,15 @@ func (b *Builder) addNotes() {
 	}
 }
 
-// noteVanished warns of new records while migrated ones are gone that were not handed over: an administrator may have given
+// noteVanished warns of new records while migrated ones without a key are gone that were not handed over: an administrator may have given
 // one another name, and then its work would be in two jobs.
 func (b *Builder) noteVanished() {
-	vanished := 0
-	for e := range b.in.Target.Ledger.All() {
-		if !e.HandedOver && b.in.Target.Ledger.Runs[e.Run].State == ledger.Done && !b.in.Source.Has(e.Record) {
-			vanished++
-		}
-	}
+	vanished := b.in.Renames.Keyless
 	for i := range b.plan.Records {
 		if r := &b.plan.Records[i]; vanished > 0 && r.Action == Create {
 			b.find("vanished", Finding{Kind: "vanished", Effect: RunsTwice,
-				Then: "compare its jobID or token with those of the migrated records that are gone; if one of them has it, delete this record from the legacy queue, and plan again"},
-				FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and this may be one of them under another name: it might run twice", vanished)})
+				Then: "if it is one of them, delete this record from the legacy queue, and plan again"},
+				FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and nothing shows whether this is one of them under another name: it might run twice", vanished)})
 		}
 	}
 }

@@ -101,8 +101,11 @@ var back = map[cell]row{
 
 // DecideRelease decides what a release does with a record and its job.
 func DecideRelease(f Facts, a Answer) Decision {
-	if f.Record == Unknown {
+	switch f.Record {
+	case Unknown:
 		return Decision{}
+	case Renamed:
+		f.Record = Changed
 	}
 	if f.HandedOver {
 		if f.Record == Absent {
@@ -119,6 +122,9 @@ func DecideRelease(f Facts, a Answer) Decision {
 // DecideRollback decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
 // unless a session has locked them.
 func DecideRollback(f Facts, a Answer, force bool) Decision {
+	if f.Record == Renamed {
+		f.Record = Changed
+	}
 	if f.Job == Begun && force && !f.Locked && (f.Record == AsMigrated || f.Kept) {
 		f.Job = NotBegun
 	}

@@ -15,7 +15,7 @@ var acts = map[string]standing.Action{"–": standing.Nothing, "handed over": st
 // records are the rows of the tables in docs/life.md, in their words.
 var records = map[string][]standing.Facts{
 	"as migrated":                        {{Record: standing.AsMigrated}},
-	"changed":                            {{Record: standing.Changed}},
+	"changed; renamed":                   {{Record: standing.Changed}, {Record: standing.Renamed}},
 	"not there":                          {{Record: standing.Absent}},
 	"handed over":                        {{Record: standing.Absent, HandedOver: true}},
 	"handed over, and there again":       {{Record: standing.AsMigrated, HandedOver: true}, {Record: standing.Changed, HandedOver: true}},

@@ -4,6 +4,7 @@
 //	facts.go      what a record and its job are now, from what was read; it is pure
 //	decide.go     the tables: what becomes of them; it is pure, too
 //	reader.go     reads both, and decides
+//	renamed.go    what is in the legacy queue under another name
 //	elsewhere.go  what other targets have taken
 package standing
 
@@ -24,6 +25,7 @@ type RecordCondition string
 const (
 	AsMigrated RecordCondition = "as-migrated" // the same bytes, and the same znode
 	Changed    RecordCondition = "changed"     // and there: a legacy worker has it, or did it
+	Renamed    RecordCondition = "renamed"     // in the legacy queue under another name: it counts as changed
 	Absent     RecordCondition = "absent"      // not in the legacy queue
 	Unknown    RecordCondition = "unknown"
 )

@@ -54,9 +54,10 @@ type Reader struct {
 	// SearchEverywhere looks for the entries of damaged jobs everywhere.
 	SearchEverywhere bool
 
-	others map[ledger.Hash]bool // what other targets keep; nil before it was needed
-	locked map[string]bool      // the jobIDs that legacy locks name
-	queues map[string]int64     // the czxids of the legacy queue's nodes
+	renames *Renames             // nil before it was needed
+	others  map[ledger.Hash]bool // what other targets keep; nil before it was needed
+	locked  map[string]bool      // the jobIDs that legacy locks name
+	queues  map[string]int64     // the czxids of the legacy queue's nodes
 }
 
 // partSize is how many records are read together.
@@ -119,6 +120,9 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			return nil, Unreadable(cases[i].Entry.Record, cases[i].RecordRead)
 		}
 	}
+	if err := l.readRenames(ctx, cases); err != nil {
+		return nil, err
+	}
 	if err := l.readKept(ctx, cases); err != nil {
 		return nil, err
 	}
@@ -161,6 +165,37 @@ func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 		there[0].RecordRead, there = f, there[1:]
 	}
 	return nil
+}
+
+// readRenames finds the records that are there under another name.
+func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
+	for i := range cases {
+		c := &cases[i]
+		if l.Src == nil || c.Record != Absent || c.HandedOver {
+			continue
+		}
+		r, err := l.Renames(ctx)
+		if err != nil {
+			return err
+		}
+		if f := r.To(c.Entry.Record); f.There {
+			c.Record, c.RecordRead = Renamed, f
+			l.noteWork(c)
+		}
+	}
+	return nil
+}
+
+// Renames returns the records that were renamed. The error comes from reading.
+func (l *Reader) Renames(ctx context.Context) (Renames, error) {
+	if l.renames == nil {
+		r, err := FindRenames(ctx, l.Target, l.Src)
+		if err != nil {
+			return r, err
+		}
+		l.renames = &r
+	}
+	return *l.renames, nil
 }
 
 // readKept reads the kept bytes of records that could come back, or that a backup doesn't know of.
@@ -242,12 +277,17 @@ func (l *Reader) aboutRecord(c *Standing) {
 		c.Facts = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues[znode.Parent(c.Entry.Record)])
 	}
 	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
-	switch {
-	case c.Another:
+	if c.Another {
 		c.Other, c.RecordRead = c.RecordRead, source.Fetched{}
-	case c.RecordRead.There && c.RecordRead.Err == nil:
+	}
+	l.noteWork(c)
+}
+
+// noteWork finds out whether a legacy worker has the record.
+func (l *Reader) noteWork(c *Standing) {
+	if c.RecordRead.There && c.RecordRead.Err == nil {
 		id, _ := c.RecordRead.Legacy.Payload.Text("jobID")
-		c.Worked = c.RecordRead.Legacy.Header.Status == legacy.Consumed && !l.WorkersStopped && (c.Record == Changed || l.locked[id])
+		c.Worked = c.RecordRead.Legacy.Header.Status == legacy.Consumed && !l.WorkersStopped && (c.Record != AsMigrated || l.locked[id])
 	}
 }
 

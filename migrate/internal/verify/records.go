@@ -56,13 +56,18 @@ func (v *verifier) records(ctx context.Context) error {
 			}
 		}
 	}
-	if err := v.decide(ctx, compare, unsure); err != nil {
+	look := &standing.Reader{Target: v.t, Names: v.names, Src: v.src, Decide: standing.DecideRelease}
+	if err := v.decide(ctx, look, compare, unsure); err != nil {
 		return err
 	}
 	if err := compare.finish(); err != nil {
 		return err
 	}
-	return v.others(ctx)
+	renames, err := look.Renames(ctx)
+	if err != nil {
+		return err
+	}
+	return v.others(ctx, renames)
 }
 
 // recordsPerRead is how many records are read together.
@@ -153,8 +158,7 @@ func (v *verifier) completed(entry *ledger.Migrated) bool {
 }
 
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
-func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*ledger.Migrated) error {
-	look := standing.Reader{Target: v.t, Names: v.names, Src: v.src, Decide: standing.DecideRelease}
+func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *comparison, entries []*ledger.Migrated) error {
 	for c, err := range look.All(ctx, entries) {
 		if err != nil {
 			return err
@@ -195,12 +199,12 @@ func (v *verifier) decide(ctx context.Context, compare *comparison, entries []*l
 }
 
 // others looks at the records that were not migrated.
-func (v *verifier) others(ctx context.Context) error {
+func (v *verifier) others(ctx context.Context, renames standing.Renames) error {
 	for f, err := range v.src.Fetch(ctx, v.t.Ledger.NotMigrated(v.src.Paths())) {
 		if err != nil {
 			return err
 		}
-		if f.There {
+		if f.There && renames.From(f.Path) == "" {
 			if err := v.notMigrated(f); err != nil {
 				return err
 			}

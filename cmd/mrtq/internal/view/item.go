@@ -42,6 +42,9 @@ func ItemVerdict(it *migrate.FindResult) string {
 	if it.OtherEnsemble {
 		return text + "; the legacy queue is in another ensemble, so its record was not read"
 	}
+	if it.Standing == migrate.StandingRenamed {
+		return text + "; the record has another name now: " + it.Record.Path
+	}
 	return text + standings[it.Standing]
 }
 
