@@ -170,7 +170,6 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 				e.mayRepeat(path, e.key(path))
 			}
 		}
-		e.lookForRenamed(opt.PlanOptions)
 		src, err := e.legacyQueue(ctx, o.from, e.night.kinds...)
 		if out.error = err; err == nil {
 			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
@@ -206,34 +205,6 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 		_, out.error = migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"})
 	}
 	return out
-}
-
-// lookForRenamed deletes the records of which a plan says that they may be migrated ones under another name, and that are. If the
-// migrated one is still there, it was requeued: its job is withdrawn, and the new record has the work.
-func (e *explored) lookForRenamed(opt migrate.PlanOptions) {
-	src, err := e.legacyQueue(e.ctx, e.source, e.night.kinds...)
-	if err != nil {
-		return // migrate says why
-	}
-	p, err := migrate.MakePlan(e.ctx, src, &e.source.Reader, opt)
-	if err != nil {
-		return
-	}
-	for _, f := range p.Findings {
-		if f.Kind != "vanished" {
-			continue
-		}
-		keys := map[string]bool{}
-		for _, j := range e.jobs() {
-			keys[j.key] = keys[j.key] || e.key(j.path) == ""
-		}
-		for _, i := range f.Items {
-			if key := e.key(i.Path); keys[key] || e.world.Executions()[key].Times() > 0 {
-				e.say("    %s is a migrated record under another name", i.Path)
-				must(e.conn.Delete(i.Path, -1))
-			}
-		}
-	}
 }
 
 // toRollBack is the newest run that was not rolled back; "" if it is the newest of all.
