@@ -1,11 +1,9 @@
 package migrate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/apply"
@@ -22,7 +20,7 @@ type CompleteResult struct {
 	Removes      int      `json:"removes"` // kept records
 	Transactions int      `json:"transactions"`
 	// Pending counts the migrated jobs and requests that wait for a service, and Begun reports whether anybody has done anything with
-	// any of them. Others are other targets that were migrated from the same legacy queue, by their chroots, or else by the
+	// any of them. Others are other targets that were migrated from the same queue nodes, by their chroots, or else by the
 	// folders of their kept bytes: when this target keeps nothing any more, they can't know that it has their records. Only Confirm is told.
 	Pending int      `json:"-"`
 	Begun   bool     `json:"-"`
@@ -153,17 +151,9 @@ func (c *completion) check(ctx context.Context) error {
 
 // waits notes what waits for the services, whether anybody has seen them, and who else has the records.
 func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
-	folders, err := standing.OtherFolders(ctx, c.t)
-	if err != nil {
+	var err error
+	if out.Others, err = standing.OtherTargets(ctx, c.t); err != nil {
 		return cancelled(err)
-	}
-	nodes, err := c.t.Reader.WithChroot("/").MarkUnreadable().GetAll(ctx, folders)
-	if err != nil {
-		return cancelled(err)
-	}
-	for _, n := range nodes {
-		chroot, _, _ := strings.Cut(string(n.Data), ledger.RunsPath)
-		out.Others = append(out.Others, cmp.Or(chroot, n.Path))
 	}
 	for part := range slices.Chunk(slices.Collect(c.t.Ledger.All()), maxRead.N()) {
 		jobs, err := c.t.Jobs(ctx, part, false)

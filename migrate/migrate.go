@@ -310,8 +310,7 @@ func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	m.origin.Kept = p.Run + "-" + strings.ToLower(rand.Text()[:8])
 	folder := m.origin.KeptRunPath()
 	ops, err = missing(ctx, m.w, p.Settings.ACL, znode.Parent(folder))
-	owner := chrooted(m.w.Address().Chroot, ledger.RunPath(p.Run)) // for people who look at it
-	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: []byte(owner), ACL: p.Settings.ACL, Outside: true}), err
+	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: keptOwner(m.w, p.Run), ACL: p.Settings.ACL, Outside: true}), err
 }
 
 // beginRun is the record of the run that the plan begins or finishes.

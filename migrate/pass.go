@@ -103,7 +103,18 @@ func (p *handoverPass) keptParents(ctx context.Context) ([]znode.Op, error) {
 		return nil, nil // nothing can be handed over
 	}
 	folder := run.Origin.KeptRunPath()
-	return missing(ctx, p.w, run.ACL, znode.Parent(folder), folder)
+	ops, err := missing(ctx, p.w, run.ACL, znode.Parent(folder), folder)
+	for i := range ops {
+		if ops[i].Path == folder {
+			ops[i].Data = keptOwner(p.w, run.ID)
+		}
+	}
+	return ops, err
+}
+
+// keptOwner is the data of a folder for kept bytes: the path of its run's record, on the server.
+func keptOwner(w *Writer, run string) []byte {
+	return []byte(chrooted(w.Address().Chroot, ledger.RunPath(run)))
 }
 
 // missing are the operations that create those znodes, by their paths on the server, that are not there.

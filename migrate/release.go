@@ -245,7 +245,7 @@ func (r *release) accept() error {
 		concerned[h.Queue] = concerned[h.Queue] || r.lifts(h)
 	}
 	for _, d := range r.res.Verdict.Differences {
-		if d.Kind.Group() == verify.DamageGroup && d.Kind != verify.NotKept && concerned[d.Queue] {
+		if d.Kind.Group() == verify.DamageGroup && d.Kind != verify.NotKept && d.Kind != verify.LostRecord && concerned[d.Queue] {
 			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)
 		}
 	}

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -235,4 +238,90 @@ func TestFoldersComeAndGo(t *testing.T) {
 	if out := value(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{}))(s); out.Removes != 2 || !s.has(s.keptFolder()+"/note") {
 		t.Errorf("%+v", out)
 	}
+}
+
+// Two targets were migrated from one legacy queue through different chroots, so their folders for kept bytes are at different places. Who
+// was released first has the records, the finished ones, too.
+func TestTargetsOfTwoChroots(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := pendings(t, 3, 3)
+		records[ingest(3)] = record(t, legacy.Completed, job("0", "3"))
+		tree := znode.NewTree()
+		put(t, tree, "/s4", []byte{})
+		for n := range queueTree(t, records).All("/") {
+			if n.Path != "/" {
+				put(t, tree, "/s4"+n.Path, n.Data)
+			}
+		}
+		tree.SettleStats(1)
+		s := serve(t, tree, d)
+		below, above := s.beside("/below"), s.beside("/above")
+		below.from, _ = s.open("/s4")
+		below.mustMigrate(below.options())
+		queues := migrate.Queues{Nodes: map[migrate.QueueKind][]string{migrate.Ingest: {"/s4/ingest"}}}
+		src := value(migrate.OpenSource(t.Context(), &s.w.Reader, queues, legacy.Options{}))(s)
+		s.must(errorOf(migrate.Migrate(t.Context(), src, above.w, above.options())))
+		above.release()
+		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}}
+		if res, err := below.tryRelease(isNew); !errors.Is(err, migrate.ErrUndecided) || res.Absent != 0 || len(res.Undecided) != 3 || res.Undecided[0].Question != migrate.QuestionTaken {
+			t.Errorf("%v, %+v", err, res)
+		}
+		var others []string
+		s.must(errorOf(migrate.Complete(t.Context(), above.w, migrate.CompleteOptions{Confirm: func(out *migrate.CompleteResult) error { others = out.Others; return nil }})))
+		if !slices.Equal(others, []string{"/below"}) {
+			t.Errorf("others: %v", others)
+		}
+	})
+}
+
+// Another target keeps a record's bytes, and nobody may read them: then nobody knows who has the record.
+func TestTakenBytesThatAreHidden(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
+		a, b := s.beside("/a"), s.beside("/b")
+		a.mustMigrate(a.options())
+		b.mustMigrate(b.options())
+		b.release()
+		hidden := b.kept()[0]
+		s.setACL(hidden, zk.DigestACL(zk.PermAll, "ingest", "secret"))
+		_, err := a.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
+		if err == nil || !strings.HasPrefix(err.Error(), hidden+" can't be read: ") || !strings.HasSuffix(err.Error(), "a record that is not in the legacy queue may be there; give credentials that can read it") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A backup of a target is restored that is older than its newest run. What that run has handed over is the target's own, and not that of another one. A record
+// that only that run had is in neither queue, and verify says where its bytes are.
+func TestRestoredBackupThatLacksARun(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 3, 3)), d)
+		a := s.beside("/a")
+		a.mustMigrate(a.options())
+		backup := s.tree()
+		a.mustRollback(migrate.RollbackOptions{})
+		late := "/ingest/mrtQ-01000000000099"
+		s.create(late, record(t, legacy.Pending, job("late", "99")))
+		a.mustMigrate(a.options())
+		a.release()
+		kept := a.kept()
+		s.remove("/a")
+		for n := range backup.All("/a") {
+			if n.Stat.EphemeralOwner == 0 {
+				s.create(n.Path, n.Data)
+			}
+		}
+		res, err := a.tryRelease(migrate.ReleaseOptions{Restored: true})
+		if err != nil || res.Absent != 3 || len(res.Undecided) > 0 {
+			t.Errorf("release: %v, %+v", err, res)
+		}
+		v := a.verify()
+		i := slices.IndexFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == "lost-record" })
+		if len(v.Differences) != 1 || i < 0 || !slices.Contains(kept, v.Differences[i].Path) || string(s.data(v.Differences[i].Path)) != string(record(t, legacy.Pending, job("late", "99"))) {
+			t.Errorf("verify: %v", v.Differences)
+		}
+		s.create(late, s.data(v.Differences[i].Path)) // somebody submits it again
+		s.remove(v.Differences[i].Path)
+		a.mustVerify()
+	})
 }

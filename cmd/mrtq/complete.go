@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func waits(out *migrate.CompleteResult) string {
 		text += "; no service has begun any yet"
 	}
 	if len(out.Others) > 0 {
-		text += fmt.Sprintf("; %s was migrated from the same legacy queue: roll it back or end it first, or it takes these records for vanished ones", out.Others[0])
+		text += fmt.Sprintf("; the same legacy queue was migrated to %s, too: roll that back or end it first, or it takes these records for vanished ones", strings.Join(out.Others, " and "))
 	}
 	return text
 }

@@ -147,14 +147,14 @@ func DecideRollback(f Facts, a Answer, force bool) Decision {
 
 func (r row) decide(f Facts, a Answer) Decision {
 	switch {
+	case f.Elsewhere && f.Job != Gone: // whoever finished it
+		return decided(Taken, f, a)
 	case f.Finished && r.done != "":
 		return Decision{Action: r.done}
 	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
 		return Decision{Action: Withdraw}
 	case r.asks == Vanished && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Action: Mark}
-	case f.Elsewhere && f.Job != Gone:
-		return decided(Taken, f, a)
 	case r.asks != "":
 		return decided(r.asks, f, a)
 	}

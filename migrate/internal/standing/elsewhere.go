@@ -1,9 +1,12 @@
 package standing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
+	"strings"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -11,8 +14,86 @@ import (
 	"mrtq/migrate/internal/target"
 )
 
-// readElsewhere finds the records that are not there because a release of another target has handed them over. When that target is
-// completed, it keeps no bytes any more, so nothing shows it.
+// folder is a folder for kept bytes that no run of the target's ledger has.
+type folder struct {
+	path string
+	// owner is the record of its run, on the server; "" if the folder does not name it.
+	owner string
+	// lost says that the record is the target's own: it was restored from a backup that does not know this run, or made again where another
+	// target was.
+	lost bool
+}
+
+// foldersElsewhere finds these folders beside the legacy queues of a target. A migration from a chroot has them in the chroot, so
+// they can be below any znode above a queue.
+func foldersElsewhere(ctx context.Context, t *target.Target) (folders []folder, err error) {
+	var roots []string
+	own := map[string]bool{}
+	for _, run := range t.Ledger.Runs {
+		if !run.Origin.OneEnsemble {
+			continue
+		}
+		own[run.Origin.KeptRunPath()] = true
+		for _, queue := range run.Origin.Queues.Roots() {
+			for at := run.Origin.Path(queue); at != "/"; {
+				at = znode.Parent(at)
+				roots = append(roots, znode.Join(at, ledger.KeptRoot))
+			}
+		}
+	}
+	slices.Sort(roots)
+	paths, err := below(ctx, kept(t), slices.Compact(roots))
+	if err != nil {
+		return nil, err
+	}
+	here := strings.TrimSuffix(t.Reader.Address().Chroot, "/") + ledger.RunsPath + "/"
+	return folders, kept(t).GetEach(ctx, slices.DeleteFunc(paths, func(path string) bool { return own[path] }), func(n znode.Node) {
+		folders = append(folders, folder{n.Path, string(n.Data), strings.HasPrefix(string(n.Data), here)})
+	})
+}
+
+// OtherTargets returns the targets that were migrated from a queue node of this one, by their chroots, or by the folders of their
+// kept bytes if nothing shows more. The error comes from reading.
+func OtherTargets(ctx context.Context, t *target.Target) (others []string, err error) {
+	folders, err := foldersElsewhere(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	queues := map[string]bool{}
+	for _, run := range t.Ledger.Runs {
+		for _, queue := range run.Origin.Queues.Roots() {
+			queues[run.Origin.Path(queue)] = true
+		}
+	}
+	for _, f := range folders {
+		chroot, _, known := strings.Cut(f.owner, ledger.RunsPath)
+		switch {
+		case f.lost:
+			continue
+		case !known:
+			others = append(others, f.path)
+			continue
+		}
+		nodes, err := kept(t).GetAll(ctx, []string{f.owner})
+		if err != nil {
+			return nil, err
+		}
+		shares := true // unless its record says otherwise
+		if len(nodes) > 0 {
+			if run, err := ledger.ParseRun(nodes[0]); err == nil {
+				shares = slices.ContainsFunc(run.Origin.Queues.Roots(), func(queue string) bool { return queues[run.Origin.Path(queue)] })
+			}
+		}
+		if name := cmp.Or(chroot, "/"); shares && !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	slices.Sort(others)
+	return others, nil
+}
+
+// readElsewhere finds the records that are not there because a release of another target has handed them over, or one of a run that a
+// restored backup of this target does not know. When another target is completed, it keeps no bytes any more, so nothing shows it.
 func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error) {
 	gone := func(c Standing) bool { return c.Record == Absent && !c.HandedOver }
 	if l.Src == nil || !slices.ContainsFunc(cases, gone) {
@@ -24,39 +105,81 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 		}
 	}
 	for i, c := range cases {
-		cases[i].Elsewhere = gone(c) && l.others[c.Entry.Hash]
+		lost, there := l.others[c.Entry.Hash]
+		switch {
+		case !there || !gone(c):
+		case lost && c.Restored:
+			cases[i].Kept = true // as of its own run
+		default:
+			cases[i].Elsewhere = true
+		}
 	}
 	return nil
 }
 
-// OtherFolders returns the folders for kept bytes that runs of other targets have beside the legacy queues of a target. Their data
-// names the record of the run. The error comes from reading.
-func OtherFolders(ctx context.Context, t *target.Target) (folders []string, err error) {
-	var roots []string
-	own := map[string]bool{}
-	for _, run := range t.Ledger.Runs {
-		if folder := run.Origin.KeptRunPath(); run.Origin.OneEnsemble {
-			own[folder], roots = true, append(roots, znode.Parent(folder))
-		}
-	}
-	slices.Sort(roots)
-	folders, err = below(ctx, kept(t), slices.Compact(roots))
-	return slices.DeleteFunc(folders, func(folder string) bool { return own[folder] }), err
-}
-
-// readOthers reads what is in these folders.
+// readOthers reads what is in the folders that no run of the ledger has: by the hash of a record, whether the folder is lost. The error
+// says which can't be read.
 func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, error) {
-	folders, err := OtherFolders(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	paths, err := below(ctx, kept(t), folders)
+	folders, err := foldersElsewhere(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	others := map[ledger.Hash]bool{}
-	return others, kept(t).GetEach(ctx, paths, func(n znode.Node) { others[ledger.HashOf(sha256.Sum256(n.Data))] = true })
+	var unreadable error
+	for _, f := range folders {
+		paths, err := below(ctx, kept(t), []string{f.path})
+		if err != nil {
+			return nil, err
+		}
+		err = kept(t).GetEach(ctx, paths, func(n znode.Node) {
+			if n.Unreadable != "" && unreadable == nil {
+				unreadable = fmt.Errorf("%s can't be read: %s; a record that is not in the legacy queue may be there; give credentials that can read it", n.Path, n.Unreadable)
+			}
+			hash := ledger.HashOf(sha256.Sum256(n.Data))
+			others[hash] = f.lost && (others[hash] || !has(others, hash))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return others, unreadable
 }
+
+// LostRecords returns the kept bytes of runs that a restored backup of the target does not know, of records that are in no ledger: nothing else has
+// them. The error comes from reading.
+func LostRecords(ctx context.Context, t *target.Target) (paths []string, err error) {
+	if !slices.ContainsFunc(t.Ledger.Runs, func(r ledger.Run) bool { return r.Restored }) {
+		return nil, nil
+	}
+	folders, err := foldersElsewhere(ctx, t)
+	if err != nil || !slices.ContainsFunc(folders, func(f folder) bool { return f.lost }) {
+		return nil, err
+	}
+	known := map[ledger.Hash]bool{}
+	for e := range t.Ledger.All() {
+		known[e.Hash] = true
+	}
+	for _, f := range folders {
+		if !f.lost {
+			continue
+		}
+		at, err := below(ctx, kept(t), []string{f.path})
+		if err != nil {
+			return nil, err
+		}
+		err = kept(t).GetEach(ctx, at, func(n znode.Node) {
+			if !known[ledger.HashOf(sha256.Sum256(n.Data))] {
+				paths = append(paths, n.Path)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+func has(m map[ledger.Hash]bool, h ledger.Hash) bool { _, there := m[h]; return there }
 
 // kept reads kept bytes, which are outside of a target's chroot.
 func kept(t *target.Target) *zkconn.Reader { return t.Reader.WithChroot("/").MarkUnreadable() }

@@ -34,6 +34,7 @@ const (
 	NotLossless DifferenceKind = "not-lossless" // a property of the record can't be read back
 	OutOfOrder  DifferenceKind = "out-of-order" // the new queue hands it out in another order than the old one
 	NotKept     DifferenceKind = "not-kept"     // it is undecodable, and no quarantine file has its bytes
+	LostRecord  DifferenceKind = "lost-record"  // only the kept bytes of a run that a restored backup does not know have it
 )
 
 // ActedOn is a job, request or batch of a done run that differs from what the run made,

@@ -10,6 +10,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/newqueue"
 )
@@ -52,6 +53,13 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 	v := newVerifier(src, t, names, opt)
 	v.dialect = cmp.Or(d, newqueue.Design)
 	v.aboutRuns()
+	lost, err := standing.LostRecords(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range lost {
+		v.differ(Difference{Kind: LostRecord, Path: path, Message: "a run that the restored backup does not know has handed this record over, so it is in neither queue: submit it again, and then delete this znode"})
+	}
 	steps := []func(context.Context) error{
 		v.records, // every legacy record, and the job that it became
 		v.checkBatches,

@@ -227,7 +227,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	u := s.Undecided[0]
 	if u.Question == migrate.QuestionTaken {
 		leave := Set("vanished", "legacy")
-		return Next{Ways: []Way{{"If the other target keeps these records", command(leave...)}, {"If this target is the mistake", a.Command("rollback", []string{s.Target}, leave...)},
+		return Next{Ways: []Way{{"If the other target keeps these records", command(leave...)}, {"If this target is the mistake", a.goBack(s, leave)},
 			{"If the other one is, roll that back first, and then", command()}}}
 	}
 	if u.Question == migrate.QuestionVanished {
@@ -241,6 +241,17 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return command(Set("record-is", string(side)+"="+u.Record)...)
 	}
 	return Next{Ways: []Way{{isNew, is(migrate.AnswerNew)}, {isLegacy, is(migrate.AnswerLegacy)}}}
+}
+
+// goBack rolls back the newest run that was not rolled back, with more flags.
+func (a Adviser) goBack(s Situation, flags []Flag) string {
+	switch {
+	case a.Name == "rollback":
+		return a.Really(flags...)
+	case s.Run != nil && s.Run.State == migrate.RunRolledBack && s.Older != nil:
+		flags = append(Set("run", s.Older.ID), flags...)
+	}
+	return a.Command("rollback", []string{s.Target}, flags...)
 }
 
 // awaitLegacy goes on when no legacy worker is at work any more. With --workers-stopped, the records
