@@ -277,7 +277,7 @@ func (o *operator) sends(op minizk.Op) bool {
 	return o.ids[op.Session] && op.Code != jute.OpPing && op.Code != jute.OpCloseSession
 }
 
-var explorePart = flag.Int("explore", 30, "explore one of this many combinations")
+var explorePart = flag.Int("explore", 50, "explore one of this many combinations")
 
 // TestExplorer lets every other actor act in every gap of every command that writes. Then an operator does what
 // mrtq says, and everybody works until nothing is left.
