@@ -144,7 +144,7 @@ type (
 	HoldStatus        = target.Hold              // a hold on a queue or a collection
 	TransactionLimits = apply.TransactionLimits  // how large a transaction may be
 	Verdict           = verify.Verdict           // the outcome of a verification
-	RecordNote        = verify.RecordNote        // what became of a record, in a verdict
+	Note              = standing.Note            // what a command says of a record and its job
 	Difference        = verify.Difference        // one way in which the target is not what it should be
 	DifferenceKind    = verify.DifferenceKind    // what sort of difference it is
 	DifferenceGroup   = verify.DifferenceGroup   // kinds of differences that call for the same

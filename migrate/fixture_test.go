@@ -58,7 +58,7 @@ type site struct {
 	second  *zk.Conn
 	lost    []znode.Node // what commands removed by somebody's decision
 
-	undecided []migrate.UndecidedRecord // as the last release or rollback named them
+	undecided []migrate.Note // as the last release or rollback named them
 }
 
 // serve starts a server with a tree.
@@ -318,7 +318,7 @@ func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.ReleaseResult, e
 }
 
 // answerAll answers the questions about all records alike.
-func answerAll(undecided []migrate.UndecidedRecord, answer migrate.Answer) migrate.Decisions {
+func answerAll(undecided []migrate.Note, answer migrate.Answer) migrate.Decisions {
 	d := migrate.Decisions{RecordIs: map[string]migrate.Answer{}}
 	for _, u := range undecided {
 		d.RecordIs[u.Record] = answer

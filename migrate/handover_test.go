@@ -150,7 +150,7 @@ func TestQuestions(t *testing.T) {
 						t.Errorf("%v, %+v; held: %s", err, res, s.holdsNow())
 					}
 				}
-				words := answerAll([]migrate.UndecidedRecord{{Record: ingest(1)}}, answer)
+				words := answerAll([]migrate.Note{{Record: ingest(1)}}, answer)
 				_, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{Decisions: words})
 				if errors.Is(err, migrate.ErrNotSaved) != (c.saves[answer] != "") {
 					t.Errorf("without a file: %v", err)
@@ -175,7 +175,7 @@ func TestQuestions(t *testing.T) {
 	}
 	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
-	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.UndecidedRecord{{Record: "/ingest/none"}}, migrate.AnswerNew)}); !errors.Is(err, migrate.ErrNotFound) {
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.Note{{Record: "/ingest/none"}}, migrate.AnswerNew)}); !errors.Is(err, migrate.ErrNotFound) {
 		t.Errorf("about no record: %v", err)
 	}
 }
@@ -575,15 +575,16 @@ func TestDoneTwice(t *testing.T) {
 		s.must(worker.Succeed(t.Context()))
 		begun, record := "/jobs/"+worker.ID, ingest(1)
 		s.remove(record)
-		want := []migrate.RecordNote{{Record: record, Job: begun, What: "its job was begun before it was handed over, and it is gone: both queues may have done its work"}}
-		if got := s.verify().Notices; !slices.Equal(got, want) {
+		want := []migrate.Note{{Record: record, Job: begun, Why: "its job was begun before it was handed over, and it is gone: both queues may have done its work"}}
+		same := func(a, b migrate.Note) bool { return a.Record == b.Record && a.Job == b.Job && a.Why == b.Why }
+		if got := s.verify().Notices; !slices.EqualFunc(got, want, same) {
 			t.Errorf("verify: %v", got)
 		}
-		if got := s.status().Legacy[0].Twice; !slices.Equal(got, want) {
+		if got := s.status().Legacy[0].Twice; !slices.EqualFunc(got, want, same) {
 			t.Errorf("status: %v", got)
 		}
 		res := value(s.tryRelease(migrate.ReleaseOptions{}))(s)
-		if !slices.Equal(res.Twice, want) || res.Absent != 1 || res.HandedOver != 2 {
+		if !slices.EqualFunc(res.Twice, want, same) || res.Absent != 1 || res.HandedOver != 2 {
 			t.Errorf("release: %+v", res)
 		}
 	})

@@ -40,7 +40,7 @@ func TestKeptBytesThatDiffer(t *testing.T) {
 			c.happens(s, kept)
 			before := dump(s.tree(), kept)
 			v := s.mustVerify()
-			if len(v.Notices) != 1 || v.Notices[0].Record != ingest(2) || v.Notices[0].What != c.says+", so it can't be given back: "+kept {
+			if len(v.Notices) != 1 || v.Notices[0].Record != ingest(2) || v.Notices[0].Why != c.says+", so it can't be given back: "+kept {
 				t.Errorf("verify: %+v", v.Notices)
 			}
 			undo := s.mustRollback(migrate.RollbackOptions{})
@@ -115,7 +115,7 @@ func TestKeptAsItWasHandedOver(t *testing.T) {
 	s.fails()
 	changed := record(t, legacy.Held, job("0", "1"))
 	s.set(ingest(1), changed)
-	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.UndecidedRecord{{Record: ingest(1)}}, migrate.AnswerNew)})))
+	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.Note{{Record: ingest(1)}}, migrate.AnswerNew)})))
 	if v := s.mustVerify(); len(v.Notices) > 0 {
 		t.Errorf("%v", v.Notices)
 	}

@@ -30,9 +30,9 @@ type LegacyStatus struct {
 	// Unreadable are those that this session may not read, so nobody knows what became of them.
 	Unreadable []string `json:"unreadable,omitempty"`
 	// Undecided are those about which somebody must decide, whether they are there or not.
-	Undecided []UndecidedRecord `json:"undecided"`
+	Undecided []Note `json:"undecided"`
 	// Twice are those whose work both queues may have done.
-	Twice []RecordNote `json:"twice,omitempty"`
+	Twice []Note `json:"twice,omitempty"`
 	// AtWork shows who may be at work there.
 	AtWork []LegacyActivity `json:"at_work"`
 }
@@ -65,7 +65,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 			l.Unreadable = append(l.Unreadable, c.Entry.Record)
 		}
 		if c.Twice() {
-			l.Twice = append(l.Twice, twice(&c))
+			l.Twice = append(l.Twice, c.Note(standing.TwiceSays))
 		}
 		switch c.Action {
 		case standing.HandOver, standing.Wait:
@@ -73,7 +73,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		case standing.Withdraw:
 			l.AtLegacy = append(l.AtLegacy, c.Entry.Record)
 		case standing.Ask:
-			l.Undecided = append(l.Undecided, undecidedOf(&c))
+			l.Undecided = append(l.Undecided, c.Note(""))
 		}
 	}
 	renames, err := look.Renames(ctx)
@@ -101,10 +101,6 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	return r.queues, err
 }
 
-func twice(c *standing.Standing) RecordNote {
-	return RecordNote{Record: c.Entry.Record, Job: c.Entry.Job, What: standing.TwiceSays}
-}
-
 type legacyReader struct{ queues []LegacyStatus }
 
 // notMigrated counts a record that no run has migrated.
@@ -129,7 +125,7 @@ func (r *legacyReader) queue(path string) *LegacyStatus {
 	i := slices.IndexFunc(r.queues, func(l LegacyStatus) bool { return l.Path == path })
 	if i < 0 {
 		i = len(r.queues)
-		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []UndecidedRecord{}, AtWork: []LegacyActivity{}})
+		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []Note{}, AtWork: []LegacyActivity{}})
 	}
 	return &r.queues[i]
 }

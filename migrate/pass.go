@@ -15,7 +15,6 @@ import (
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/newqueue"
 )
 
 // handoverPass passes the records and jobs of one run from one queue to the other, in the chain of the run's record.
@@ -175,19 +174,6 @@ func (d Decisions) check(t *target.Target) error {
 		}
 	}
 	return nil
-}
-
-// UndecidedRecord is a record that somebody must decide about, or that a legacy worker has.
-type UndecidedRecord struct {
-	Record   string   `json:"record"`
-	Job      string   `json:"job"`
-	Question Question `json:"question"`
-	Why      string   `json:"why,omitempty"` // what was decided can't be done yet
-	queue    newqueue.QueueHold
-}
-
-func undecidedOf(c *standing.Standing) UndecidedRecord {
-	return UndecidedRecord{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: c.Why, queue: c.Queue()}
 }
 
 // maxIdle is how often in a row both queues are read again before any work was done.

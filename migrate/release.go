@@ -46,14 +46,14 @@ type ReleaseResult struct {
 	Absent     int `json:"absent"`
 	Withdrawn  int `json:"withdrawn"`
 	// Twice are records that were gone, and whose jobs were begun before: both queues may have done their work.
-	Twice []RecordNote `json:"twice,omitempty"`
+	Twice []Note `json:"twice,omitempty"`
 	// Undecided are the records that somebody must decide about, and AtWork shows who may be at work in the legacy
 	// queue. The holds of their queues stay.
-	Undecided    []UndecidedRecord `json:"undecided"`
-	AtWork       []LegacyActivity  `json:"at_work"`
-	Lifted       []string          `json:"lifted"` // the holds that were removed
-	Left         []HoldStatus      `json:"left"`   // the holds that remain
-	Transactions int               `json:"transactions"`
+	Undecided    []Note           `json:"undecided"`
+	AtWork       []LegacyActivity `json:"at_work"`
+	Lifted       []string         `json:"lifted"` // the holds that were removed
+	Left         []HoldStatus     `json:"left"`   // the holds that remain
+	Transactions int              `json:"transactions"`
 	// Verdict is that of the verification, without what the options accept; nil without one.
 	Verdict *Verdict `json:"verdict"`
 }
@@ -81,7 +81,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if opt.Notify == nil {
 		opt.Notify = func(string) {}
 	}
-	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []UndecidedRecord{}, AtWork: []LegacyActivity{}, Lifted: []string{}, Left: []HoldStatus{}}}
+	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []Note{}, AtWork: []LegacyActivity{}, Lifted: []string{}, Left: []HoldStatus{}}}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 	}
 	due := r.due()
-	r.res.Undecided, r.waits = []UndecidedRecord{}, nil
+	r.res.Undecided, r.waits = []Note{}, nil
 	done := 0
 	report(ctx, PhaseHandingOver, 0, len(due))
 	for run := range slices.Backward(r.t.Ledger.Runs) {
@@ -280,7 +280,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 			seen: func(c *standing.Standing) {
 				switch c.Action {
 				case standing.Ask:
-					r.res.Undecided = append(r.res.Undecided, undecidedOf(c))
+					r.res.Undecided = append(r.res.Undecided, c.Note(""))
 				case standing.Wait:
 					r.waits = append(r.waits, c.Entry.Record)
 				}
@@ -340,7 +340,7 @@ func (r *release) count(c *standing.Standing) {
 	case standing.Mark:
 		r.res.Absent++
 		if c.Twice() {
-			r.res.Twice = append(r.res.Twice, twice(c))
+			r.res.Twice = append(r.res.Twice, c.Note(standing.TwiceSays))
 		}
 	case standing.Withdraw:
 		r.res.Withdrawn++
@@ -417,7 +417,7 @@ func (r *release) mustStay(h target.Hold) (why error) {
 	}
 	together := target.ReleasedTogether(h.Queue)
 	for _, u := range r.res.Undecided {
-		if slices.Contains(together, u.queue) {
+		if slices.Contains(together, u.Queue) {
 			why = fmt.Errorf("%w: %s", ErrUndecided, u.Record)
 			break
 		}

@@ -27,18 +27,18 @@ type RollbackResult struct {
 	GivesBack int    `json:"gives_back"`
 	// Keeps are the jobs and requests that stay, each as the only copy: they were begun. Gone counts those that
 	// other clients have removed: they were finished and cleaned up, or deleted.
-	Keeps []RollbackItem `json:"keeps"`
-	Gone  int            `json:"gone"`
+	Keeps []Note `json:"keeps"`
+	Gone  int    `json:"gone"`
 	// Unrelated counts the jobs, requests and batches that no run created. They stay.
 	Unrelated int `json:"unrelated"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
 	// run again.
-	Forced []RollbackItem `json:"forced"`
+	Forced []Note `json:"forced"`
 	// Undecided are the records that somebody must decide about before the rollback can end.
-	Undecided []UndecidedRecord `json:"undecided"`
+	Undecided []Note `json:"undecided"`
 	// AtWork are the jobs that stay and that a session has locked. The rollback can't end before their
 	// workers have stopped.
-	AtWork []RollbackItem `json:"at_work"`
+	AtWork []Note `json:"at_work"`
 	// Held says that the queues stay held for the jobs that stay.
 	Held         bool `json:"held"`
 	Transactions int  `json:"transactions"`
@@ -48,14 +48,6 @@ type RollbackResult struct {
 	// Record is the run's record, before, and Older the newest run before it that was not rolled back; nil if there is none.
 	Record *Run `json:"-"`
 	Older  *Run `json:"-"`
-}
-
-// RollbackItem is a job or request that a rollback looked at.
-type RollbackItem struct {
-	Record string `json:"record"`
-	Job    string `json:"job"`
-	State  string `json:"job_state"`
-	Why    string `json:"why"`
 }
 
 // RollbackOptions are the options of a rollback.
@@ -209,8 +201,8 @@ func (r *rollbackOp) noRun(id string) error {
 
 // result is what is known of a rollback before the jobs are read.
 func (r *rollbackOp) result() *RollbackResult {
-	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []RollbackItem{}, Forced: []RollbackItem{},
-		Undecided: []UndecidedRecord{}, AtWork: []RollbackItem{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
+	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []Note{}, Forced: []Note{},
+		Undecided: []Note{}, AtWork: []Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.Released(r.run(), q) {
 			undo.Released = append(undo.Released, q)
@@ -280,7 +272,7 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 
 // forget empties the lists of what stays, before the jobs are looked at again.
 func (r *rollbackOp) forget(undo *RollbackResult) {
-	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []RollbackItem{}, []UndecidedRecord{}, []RollbackItem{}, 0
+	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []Note{}, []Note{}, []Note{}, 0
 }
 
 // count counts a job that goes.
@@ -294,7 +286,7 @@ func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
 		undo.GivesBack++
 	}
 	if why := actedOn(c); why != "" && r.opt.Force {
-		undo.Forced = append(undo.Forced, itemOf(c, why))
+		undo.Forced = append(undo.Forced, c.Note(why))
 	}
 }
 
@@ -302,7 +294,7 @@ func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
 func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 	switch {
 	case c.Action == standing.Ask:
-		undo.Undecided = append(undo.Undecided, undecidedOf(c))
+		undo.Undecided = append(undo.Undecided, c.Note(""))
 	case c.Job == standing.Gone:
 		undo.Gone++
 	default:
@@ -314,17 +306,12 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 		default:
 			why = "its record is not there any more"
 		}
-		item := itemOf(c, why)
+		item := c.Note(why)
 		undo.Keeps = append(undo.Keeps, item)
 		if c.Locked {
 			undo.AtWork = append(undo.AtWork, item)
 		}
 	}
-}
-
-func itemOf(c *standing.Standing, why string) RollbackItem {
-	state, _ := c.JobRead.Status()
-	return RollbackItem{Record: c.Entry.Record, Job: c.Entry.Job, State: state, Why: why}
 }
 
 // actedOn says what shows that a job was acted on; "" if nothing does.

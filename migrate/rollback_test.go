@@ -271,7 +271,7 @@ func TestForcedRollback(t *testing.T) {
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
-			var asked []migrate.RollbackItem
+			var asked []migrate.Note
 			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.RollbackResult) error { asked = u.Forced; return nil }})
 			if len(undo.Keeps) > 0 || undo.Held || len(s.lost) == 0 || len(asked) != 3 || len(undo.Forced) != 3 {
 				t.Errorf("%+v; %d znodes are saved; asked about %v", undo, len(s.lost), asked)

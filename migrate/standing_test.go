@@ -151,7 +151,7 @@ func showSays(s *site) string {
 }
 
 // asked is how a record stands that somebody is asked about.
-func asked(undecided []migrate.UndecidedRecord) string {
+func asked(undecided []migrate.Note) string {
 	for _, u := range undecided {
 		if u.Record == subject {
 			return map[migrate.Question]string{migrate.QuestionVanished: "absent", migrate.QuestionAgain: "again"}[u.Question]
@@ -197,13 +197,13 @@ func verifySays(s *site) string {
 	}
 	for _, d := range v.Differences {
 		if d.Record == subject && d.Kind.Group() == migrate.UndecidedGroup {
-			return asked([]migrate.UndecidedRecord{{Record: subject, Question: migrate.Question(d.Kind)}})
+			return asked([]migrate.Note{{Record: subject, Question: migrate.Question(d.Kind)}})
 		}
 	}
 	switch {
 	case slices.Contains(v.NotMigrated, subject):
 		return "not migrated"
-	case slices.ContainsFunc(v.Legacy, func(n migrate.RecordNote) bool { return n.Record == subject }):
+	case slices.ContainsFunc(v.Legacy, func(n migrate.Note) bool { return n.Record == subject }):
 		return "changed"
 	case v.Due == 0 && v.Records.Migrated > others:
 		return "handed over"

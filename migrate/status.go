@@ -97,7 +97,7 @@ func (s *Status) Releasing() bool {
 }
 
 // Undecided returns the records about which somebody must decide.
-func (s *Status) Undecided() (all []UndecidedRecord) {
+func (s *Status) Undecided() (all []Note) {
 	for _, l := range s.Legacy {
 		all = append(all, l.Undecided...)
 	}

@@ -149,7 +149,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	}
 	for _, d := range v.Differences {
 		if d.Kind.Group() == migrate.UndecidedGroup {
-			at.Undecided = append(at.Undecided, migrate.UndecidedRecord{Record: d.Record, Question: migrate.Question(d.Kind)})
+			at.Undecided = append(at.Undecided, migrate.Note{Record: d.Record, Question: migrate.Question(d.Kind)})
 		}
 	}
 	tone, word, text := view.VerdictText(v, s.target.Text)

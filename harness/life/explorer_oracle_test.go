@@ -147,7 +147,7 @@ type words struct {
 // outcome is how a command ended, and what the operator is asked then.
 type outcome struct {
 	error
-	undecided []migrate.UndecidedRecord
+	undecided []migrate.Note
 	work      int // how much shows that legacy workers are at work
 }
 
@@ -335,7 +335,7 @@ func (e *explored) learn(what string, out outcome) {
 		must(e.world.Clean())
 	case errors.Is(out.error, migrate.ErrAtWork) && what == "rollback":
 		e.stopWorkers()
-	case errors.Is(out.error, migrate.ErrAtWork), slices.ContainsFunc(out.undecided, func(u migrate.UndecidedRecord) bool { return u.Why != "" }):
+	case errors.Is(out.error, migrate.ErrAtWork), slices.ContainsFunc(out.undecided, func(u migrate.Note) bool { return u.Why != "" }):
 		e.legacyDry()
 		if len(e.dead) > 0 {
 			e.words.stopped = cmp.Or(out.work, len(e.records()))
@@ -354,14 +354,14 @@ func (e *explored) learn(what string, out outcome) {
 		e.makeQueues()
 		for _, j := range e.jobs() {
 			if e.key(j.path) == "" {
-				e.answer(migrate.UndecidedRecord{Record: j.path, Question: migrate.QuestionVanished})
+				e.answer(migrate.Note{Record: j.path, Question: migrate.QuestionVanished})
 			}
 		}
 	}
 }
 
 // answer decides about a record as somebody does who has found out what happened.
-func (e *explored) answer(u migrate.UndecidedRecord) {
+func (e *explored) answer(u migrate.Note) {
 	key := e.key(u.Record)
 	for _, j := range e.jobs() {
 		if j.path == u.Record {

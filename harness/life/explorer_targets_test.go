@@ -88,7 +88,7 @@ func (e *explored) other(what string) error {
 	defer from.Close()
 	before := keptBelow(e.tree(), "")
 	decisions := migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.AnswerLegacy, Save: func([]znode.Node) error { return nil }}
-	var undecided []migrate.UndecidedRecord
+	var undecided []migrate.Note
 	try := func() (err error) {
 		switch what {
 		case "migrate":

@@ -1,6 +1,7 @@
 package standing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -293,6 +294,26 @@ func (l *Reader) noteWork(c *Standing) {
 
 // Queue returns the queue of the case's job.
 func (c *Standing) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
+
+// Note is what a command says of a record and its job.
+type Note struct {
+	Record string `json:"record"`
+	Job    string `json:"job"`
+	State  string `json:"state,omitempty"` // that the job is in; "" if it was not read, or is gone
+	// Question is what somebody must decide, and Why what there is to know: of a question, why an answer can't be carried out yet.
+	Question Question           `json:"question,omitempty"`
+	Why      string             `json:"why,omitempty"`
+	Queue    newqueue.QueueHold `json:"-"`
+}
+
+// Note returns what there is to say, and why.
+func (c *Standing) Note(why string) Note {
+	n := Note{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: cmp.Or(c.Why, why), Queue: c.Queue()}
+	if !c.JobRead.Gone() {
+		n.State, _ = c.JobRead.Status()
+	}
+	return n
+}
 
 // Twice reports whether both queues may have done the work, because somebody lifted a hold by hand: the job was begun before the record
 // was handed over, and the record is gone. Nothing is left to decide.

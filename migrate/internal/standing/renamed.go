@@ -37,8 +37,11 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 			absent = append(absent, e)
 		}
 	}
+	if len(absent) == 0 {
+		return r, nil
+	}
 	late := slices.Collect(t.Ledger.NotMigrated(src.Paths()))
-	if len(absent) == 0 || len(late) == 0 {
+	if len(late) == 0 {
 		return r, nil
 	}
 	keys := map[rules.Key]string{}

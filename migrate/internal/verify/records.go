@@ -179,7 +179,7 @@ func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *c
 			v.differ(Difference{Kind: DifferenceKind(c.Question), Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf("%s (%s)", c.Question.Says(), c.Entry.Job)})
 		case c.Action == standing.Withdraw:
 			v.verdict.Records.AtLegacy++
-			v.verdict.Legacy = append(v.verdict.Legacy, RecordNote{c.Entry.Record, c.Entry.Job, "the legacy queue has its work: a release withdraws its job"})
+			v.verdict.Legacy = append(v.verdict.Legacy, c.Note("the legacy queue has its work: a release withdraws its job"))
 		default: // its job is judged as all others
 			if c.Twice() {
 				v.notice(it, standing.TwiceSays)
@@ -240,15 +240,19 @@ func (v *verifier) notMigrated(f source.Fetched) error {
 	return nil
 }
 
+func (it item) note(why string) standing.Note {
+	return standing.Note{Record: it.entry.Record, Job: it.entry.Job, Why: why, Queue: it.queue}
+}
+
 func (v *verifier) notice(it item, what string) {
-	v.verdict.Notices = append(v.verdict.Notices, RecordNote{it.entry.Record, it.entry.Job, what})
+	v.verdict.Notices = append(v.verdict.Notices, it.note(what))
 }
 
 // removed accounts for a job that was removed.
 func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	v.verdict.Records.Removed++
-	v.verdict.Removed = append(v.verdict.Removed, RecordNote{it.entry.Record, it.entry.Job, what})
+	v.verdict.Removed = append(v.verdict.Removed, it.note(what))
 	if v.isExact(it.run, it.queue) {
 		v.differ(Difference{Kind: ActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
 	}

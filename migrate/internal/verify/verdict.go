@@ -116,10 +116,10 @@ type Verdict struct {
 	// NotMigrated are the records that are in the legacy queue alone, and that another run would migrate. Legacy are migrated records
 	// of which the legacy queue has the work: a release withdraws their jobs. Removed are those whose jobs were removed.
 	// Notices say what else is to be known of records.
-	NotMigrated []string     `json:"not_migrated"`
-	Legacy      []RecordNote `json:"legacy"`
-	Removed     []RecordNote `json:"removed"`
-	Notices     []RecordNote `json:"notices"`
+	NotMigrated []string        `json:"not_migrated"`
+	Legacy      []standing.Note `json:"legacy"`
+	Removed     []standing.Note `json:"removed"`
+	Notices     []standing.Note `json:"notices"`
 	// Run is the unfinished run, else the newest, and State its state; both are "" if there is
 	// no run. Released are the queues that count as released.
 	Run      string               `json:"run"`
@@ -133,13 +133,6 @@ type Verdict struct {
 	Older *ledger.Run `json:"-"`
 	// Holds are the target's.
 	Holds []target.Hold `json:"-"`
-}
-
-// RecordNote says what became of a record.
-type RecordNote struct {
-	Record string `json:"record"`
-	Job    string `json:"job"`
-	What   string `json:"what"`
 }
 
 // RecordCounts counts the records by what became of them.

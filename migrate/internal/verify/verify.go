@@ -84,7 +84,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt, queues: src.Czxids(),
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []RecordNote{}, Removed: []RecordNote{}, Notices: []RecordNote{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []standing.Note{}, Removed: []standing.Note{}, Notices: []standing.Note{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},
 	}

@@ -39,7 +39,7 @@ type Situation struct {
 	Rehearsal      string // the file with a rehearsal; "" if there is none in this folder
 	Holds          []migrate.HoldStatus
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
-	Undecided      []migrate.UndecidedRecord
+	Undecided      []migrate.Note
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
 	Kept           bool   // jobs that a rollback has kept are there
 	Held           int    // how many queues runs hold

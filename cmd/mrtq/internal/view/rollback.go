@@ -38,11 +38,11 @@ func StaysText(u *migrate.RollbackResult) string {
 
 // Rollback prints the jobs and requests that a rollback leaves.
 func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
-	row := func(i migrate.RollbackItem) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
+	row := func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
-	for _, list := range [][]migrate.RollbackItem{u.AtWork, u.Keeps, u.Forced} {
-		slices.SortFunc(list, func(a, b migrate.RollbackItem) int { return cmp.Compare(a.Record, b.Record) })
+	for _, list := range [][]migrate.Note{u.AtWork, u.Keeps, u.Forced} {
+		slices.SortFunc(list, func(a, b migrate.Note) int { return cmp.Compare(a.Record, b.Record) })
 	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
 	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
@@ -50,8 +50,8 @@ func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 }
 
 // undecided prints the records about which somebody must decide.
-func undecided(s *screen.Screen, records []migrate.UndecidedRecord) {
-	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.UndecidedRecord) screen.Row {
+func undecided(s *screen.Screen, records []migrate.Note) {
+	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.Note) screen.Row {
 		why := u.Question.Says()
 		if u.Why != "" {
 			why += "; what was decided can't be done yet: " + u.Why
@@ -68,9 +68,9 @@ func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 }
 
 // twice prints the records whose work both queues may have done.
-func twice(s *screen.Screen, records []migrate.RecordNote) {
+func twice(s *screen.Screen, records []migrate.Note) {
 	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-		func(n migrate.RecordNote) screen.Row { return screen.Row{n.Record, n.Job} })
+		func(n migrate.Note) screen.Row { return screen.Row{n.Record, n.Job} })
 }
 
 // atWork prints what shows that legacy workers may be at work.

@@ -71,7 +71,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
 	undecided(s, st.Undecided())
 	var work []migrate.LegacyActivity
-	var both []migrate.RecordNote
+	var both []migrate.Note
 	for _, l := range st.Legacy {
 		work, both = append(work, l.AtWork...), append(both, l.Twice...)
 	}

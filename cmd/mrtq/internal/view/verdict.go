@@ -62,15 +62,15 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		rest = nil // that is where they should be
 	}
 	screen.List(s, "Not migrated: in the legacy queue alone", rest, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.RecordNote) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job} })
 	for _, of := range []struct {
 		title   string
-		remarks []migrate.RecordNote
+		remarks []migrate.Note
 	}{
 		{"Migrated, and taken by a legacy worker since: a release withdraws the job", v.Legacy},
 		{"Also", v.Notices},
 	} {
-		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.RecordNote) screen.Row { return screen.Row{i.Record, i.Job, i.What} })
+		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job, i.Why} })
 	}
 	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
 	if v.Unrelated > 0 {
