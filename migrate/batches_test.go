@@ -349,7 +349,8 @@ func TestRenamedRecordMightRunTwice(t *testing.T) {
 		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); len(twice) > 0 {
 			t.Errorf("nothing was renamed: %v", twice)
 		}
-		s.rename(ingest(2), ingest(9))
+		s.remove(ingest(2))
+		s.create(ingest(9), record(t, legacy.Held, keyless)) // with the same bytes it would be known
 		want := ingest(9) + ": the legacy queue no longer has 1 of the migrated records, and nothing shows whether this is one of them under another name: it might run twice"
 		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
 			t.Errorf("got %v", twice)

@@ -309,7 +309,7 @@ func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	}
 	m.origin.Kept = p.Run + "-" + strings.ToLower(rand.Text()[:8])
 	folder := m.origin.KeptRunPath()
-	ops, err = missing(ctx, m.w, p.Settings.ACL, znode.Parent(folder))
+	ops, err = toCreate(ctx, m.w, p.Settings.ACL, znode.Parent(folder))
 	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: keptOwner(m.w, p.Run), ACL: p.Settings.ACL, Outside: true}), err
 }
 

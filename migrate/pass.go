@@ -27,6 +27,7 @@ type handoverPass struct {
 	save  func([]znode.Node) error
 	// seen is called with each case, and done with each that was passed.
 	seen, done func(*standing.Standing)
+	left       int // how many records have left the legacy queue since it was listed
 }
 
 // send carries out what is decided about records. The error wraps [apply.ErrChanged] if nothing was carried out, because
@@ -36,8 +37,12 @@ func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) err
 	if err != nil {
 		return err
 	}
-	if err = p.chain.Send(ctx, pieces); err == nil && p.chain.Transactions() == 0 && p.chain.LeftOut() > 0 {
-		err = fmt.Errorf("%w: %d of the records or jobs, first %w", apply.ErrChanged, p.chain.LeftOut(), p.chain.LeftOutBy())
+	err = p.chain.Send(ctx, pieces)
+	switch {
+	case err == nil && p.left > 0:
+		return fmt.Errorf("%w: %d records have left the legacy queue", apply.ErrChanged, p.left)
+	case err == nil && p.chain.Transactions() == 0 && p.chain.LeftOut() > 0:
+		return fmt.Errorf("%w: %d of the records or jobs, first %w", apply.ErrChanged, p.chain.LeftOut(), p.chain.LeftOutBy())
 	}
 	return err
 }
@@ -51,6 +56,9 @@ func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (
 	return func(yield func(apply.Piece, error) bool) {
 		for part, err := range p.look.Parts(ctx, entries) {
 			if err == nil {
+				listed := len(part)
+				part = slices.DeleteFunc(part, func(c standing.Standing) bool { return c.Left })
+				p.left += listed - len(part)
 				err = p.saveLost(part)
 			}
 			if err != nil {
@@ -102,7 +110,7 @@ func (p *handoverPass) keptParents(ctx context.Context) ([]znode.Op, error) {
 		return nil, nil // nothing can be handed over
 	}
 	folder := run.Origin.KeptRunPath()
-	ops, err := missing(ctx, p.w, run.ACL, znode.Parent(folder), folder)
+	ops, err := toCreate(ctx, p.w, run.ACL, znode.Parent(folder), folder)
 	for i := range ops {
 		if ops[i].Path == folder {
 			ops[i].Data = keptOwner(p.w, run.ID)
@@ -116,8 +124,8 @@ func keptOwner(w *Writer, run string) []byte {
 	return []byte(chrooted(w.Address().Chroot, ledger.RunPath(run)))
 }
 
-// missing are the operations that create those znodes, by their paths on the server, that are not there.
-func missing(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops []znode.Op, err error) {
+// toCreate are the operations that create those znodes, by their paths on the server, that are not there.
+func toCreate(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops []znode.Op, err error) {
 	for _, path := range paths {
 		_, there, err := w.WithChroot("/").Exists(ctx, path)
 		if err != nil {
@@ -174,6 +182,22 @@ func (d Decisions) check(t *target.Target) error {
 		}
 	}
 	return nil
+}
+
+// missing are the records of a ledger that a legacy queue does not have, or that may be others because their queue node was created again; nil
+// if nobody has decided about them.
+func (d Decisions) missing(t *target.Target, src *Source) map[string]bool {
+	if d.Vanished == standing.Undecided || src == nil {
+		return nil
+	}
+	missing, now := map[string]bool{}, src.Czxids()
+	for e := range t.Ledger.All() {
+		queue := znode.Parent(e.Record)
+		if !e.HandedOver && (!src.Has(e.Record) || now[queue] != t.Ledger.Runs[e.Run].Origin.Czxids[queue]) {
+			missing[e.Record] = true
+		}
+	}
+	return missing
 }
 
 // maxIdle is how often in a row both queues are read again before any work was done.

@@ -85,6 +85,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
+	r.missing = opt.Decisions.missing(r.t, r.src)
 	if !r.t.HasQueue() && len(r.t.Holds) == 0 {
 		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
 	}
@@ -137,6 +138,8 @@ type release struct {
 	apart error   // says that it is in another ensemble
 	work  []LegacyActivity
 	waits []string // the records that legacy workers have
+	// missing are the records that were not there at first, if somebody has decided about them.
+	missing map[string]bool
 }
 
 // read reads the target, and lists the legacy queue.
@@ -276,7 +279,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 		slices.Reverse(of) // legacy workers take the first ones
 		p := handoverPass{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
-			look: &standing.Reader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: standing.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, WorkersStopped: r.stopped(r.work)},
+			look: &standing.Reader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: standing.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, Missing: r.missing, WorkersStopped: r.stopped(r.work)},
 			seen: func(c *standing.Standing) {
 				switch c.Action {
 				case standing.Ask:

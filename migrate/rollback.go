@@ -145,6 +145,8 @@ type rollbackOp struct {
 	target *target.Target
 	src    *Source // the legacy queue; nil if it is in another ensemble
 	index  int     // of the run
+	// missing are the records that were not there at first, if somebody has decided about them.
+	missing map[string]bool
 }
 
 func (r *rollbackOp) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
@@ -185,8 +187,10 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	if r.src, err = originOf(ctx, t); err != nil {
 		return reasons.Join(why, err)
 	}
-	entries := r.entries()
-	return reasons.Join(why, checkOrigin(r.src, t, entries, r.opt.Decisions))
+	if r.missing == nil {
+		r.missing = r.opt.Decisions.missing(t, r.src)
+	}
+	return reasons.Join(why, checkOrigin(r.src, t, r.entries(), r.opt.Decisions))
 }
 
 func (r *rollbackOp) noRun(id string) error {
@@ -223,7 +227,7 @@ func (r *rollbackOp) caseReader() *standing.Reader {
 	if src != nil {
 		src = src.WithACLs()
 	}
-	return &standing.Reader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished,
+	return &standing.Reader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, Missing: r.missing,
 		Decide: func(f standing.Facts, a standing.Answer) standing.Decision {
 			return standing.DecideRollback(f, a, r.opt.Force)
 		}}

@@ -149,6 +149,7 @@ type outcome struct {
 	error
 	undecided []migrate.Note
 	work      int // how much shows that legacy workers are at work
+	panicked  any // what it failed with, beside others
 }
 
 // command runs a command of an operator, with small transactions: each has two or three records.
@@ -362,10 +363,10 @@ func (e *explored) learn(what string, out outcome) {
 
 // answer decides about a record as somebody does who has found out what happened.
 func (e *explored) answer(u migrate.Note) {
-	key := e.key(u.Record)
+	key, hasJob := e.key(u.Record), false
 	for _, j := range e.jobs() {
 		if j.path == u.Record {
-			key = j.key
+			key, hasJob = j.key, true
 		}
 	}
 	times := e.world.Executions()[key].Times()
@@ -375,7 +376,7 @@ func (e *explored) answer(u migrate.Note) {
 		a = migrate.AnswerLegacy
 	case u.Question == migrate.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
 		a = migrate.AnswerLegacy
-	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone) && e.key(u.Record) != "" && times == 0:
+	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone || u.Question == migrate.QuestionAgain && !hasJob) && e.key(u.Record) != "" && times == 0:
 		a = migrate.AnswerLegacy
 	}
 	if u.Why != "" {

@@ -247,7 +247,14 @@ func (e *explored) during(ctx context.Context, o *operator, command string, nth 
 	gate := make(chan struct{})
 	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
 	done := make(chan outcome, 1)
-	go func() { done <- e.command(ctx, o, command) }()
+	go func() {
+		var out outcome
+		defer func() {
+			out.panicked = recover() // the story is told where the life is
+			done <- out
+		}()
+		out = e.command(ctx, o, command)
+	}()
 	if !e.await(func() bool { return hold.Fired() > 0 || len(done) > 0 }) {
 		e.failf("a command hangs", "before its gap")
 	}
@@ -257,7 +264,11 @@ func (e *explored) during(ctx context.Context, o *operator, command string, nth 
 	if !e.await(func() bool { return len(done) > 0 }) {
 		e.failf("a command hangs", "after its gap")
 	}
-	return <-done
+	out := <-done
+	if out.panicked != nil {
+		panic(out.panicked)
+	}
+	return out
 }
 
 // await waits until something is so, for an hour of the bubble's time.

@@ -258,19 +258,19 @@ func TestGivenBack(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			conn := bubbled(t)
 			_, ids := batchOf(t, client.Open(conn, d), 1)
-			lock, failures := newqueue.JobPath(ids[0])+"/lock", 0
+			lock := newqueue.JobPath(ids[0]) + "/lock"
+			var failures atomic.Int32
 			out := &hooked{Conn: conn}
 			out.read = func(path string) error {
-				if failures--; path == lock && failures >= 0 {
+				if path == lock && failures.Add(-1) >= 0 {
 					return zk.ErrNoServer
 				}
-				failures++
 				return nil
 			}
 			out.multi = func(s send) ([]zk.MultiResponse, error) {
 				results, err := s()
 				if err == nil {
-					failures = 20
+					failures.Store(20)
 					out.lose(true)
 				}
 				return results, err

@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -64,12 +65,12 @@ func TestUUIDStays(t *testing.T) {
 			q := client.Open(conn, d)
 			bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: "x"}))(t)
 			holdBatch(t, q, bid)
-			reads := 0
+			var reads atomic.Int32
 			out := &hooked{Conn: conn, read: func(path string) error {
 				if strings.HasSuffix(path, "/submission") {
-					reads++
+					reads.Add(1)
 				}
-				if reads > 1 { // it has listed what is below the batch
+				if reads.Load() > 1 { // it has listed what is below the batch
 					return zk.ErrNoServer
 				}
 				return nil

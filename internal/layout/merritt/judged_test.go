@@ -1,17 +1,21 @@
 package merritt_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"mrtq/internal/layout"
 	"mrtq/internal/layout/merritt"
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 )
 
@@ -106,12 +110,13 @@ func TestAWorkerIsGivenTime(t *testing.T) {
 			f.contend(jobPath, "lock")
 		}
 		synctest.Test(t, func(t *testing.T) {
-			tree := f.tree(t)
+			var tree changing
+			tree.Store(f.tree(t))
 			if c.ends {
-				time.AfterFunc(time.Second, func() { *tree = *unlockedSample(t, newqueue.MrtZK).tree(t) })
+				time.AfterFunc(time.Second, func() { tree.Store(unlockedSample(t, newqueue.MrtZK).tree(t)) })
 			}
 			began := time.Now()
-			r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), layout.InMemory(tree), layout.Options{MaxReads: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
+			r, err := named(t, "merritt", "mrt-zk").Check(t.Context(), &tree, layout.Options{MaxReads: 3, Now: time.UnixMilli(exampleTime).Add(time.Hour)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,4 +134,17 @@ func TestAWorkerIsGivenTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// changing is a tree that changes between two looks.
+type changing struct{ atomic.Pointer[znode.Tree] }
+
+func (c *changing) Get(ctx context.Context, path string) (znode.Node, error) {
+	return layout.InMemory(c.Load()).Get(ctx, path)
+}
+
+func (c *changing) LastZxid() int64 { return 0 }
+
+func (c *changing) Walk(ctx context.Context, root string) iter.Seq2[znode.Node, error] {
+	return layout.InMemory(c.Load()).Walk(ctx, root)
 }

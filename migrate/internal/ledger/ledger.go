@@ -196,6 +196,11 @@ func (l *Ledger) Knows(record string) bool {
 	return l.Find(record) != nil || slices.ContainsFunc(l.entries, func(e Migrated) bool { return e.Record == record })
 }
 
+// Withdrew reports whether a run migrated a record with these bytes whose job was removed since, so that the legacy queue has its work.
+func (l *Ledger) Withdrew(h Hash) bool {
+	return slices.ContainsFunc(l.entries, func(e Migrated) bool { return e.Job == "" && e.Hash == h })
+}
+
 // All yields the newest entry of each record that was migrated, in the order in which they
 // were made.
 func (l *Ledger) All() iter.Seq[*Migrated] {

@@ -44,10 +44,10 @@ func (b *Builder) addNotes() {
 	}
 }
 
-// noteVanished warns of new records while migrated ones without a key are gone that were not handed over: an administrator may have given
+// noteVanished warns of new records while migrated ones are gone that were not handed over, and no key tells them: an administrator may have given
 // one another name, and then its work would be in two jobs.
 func (b *Builder) noteVanished() {
-	vanished := b.in.Renames.Keyless
+	vanished := b.in.Renames.Unsure
 	for i := range b.plan.Records {
 		if r := &b.plan.Records[i]; vanished > 0 && r.Action == Create {
 			b.find("vanished", Finding{Kind: "vanished", Effect: RunsTwice,

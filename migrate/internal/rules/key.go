@@ -11,24 +11,24 @@ import (
 type Key string
 
 // KeyOf returns the key of a record.
-func KeyOf(r Record) Key { return keyOf(r.Queue.IsAccess(), r.Legacy.Payload) }
+func KeyOf(r Record) Key { return keyOf(r.Queue, r.Legacy.Payload) }
 
 // KeyOfJob returns the key of the record that a job or request was made from. data is that of its configuration or token.
 func KeyOfJob(job string, data []byte) Key {
-	p := decodeObject(data)
-	if KindOf(job).IsAccess() {
-		return keyOf(true, p)
+	kind, p := KindOf(job), decodeObject(data)
+	if !kind.IsAccess() {
+		p = recoverProperties(p)
 	}
-	return keyOf(false, recoverProperties(p))
+	return keyOf(kind, p)
 }
 
-func keyOf(access bool, p legacy.Payload) Key {
+func keyOf(kind QueueKind, p legacy.Payload) Key {
 	batch, id := Text(p, "batchID"), Text(p, "jobID")
-	if access {
+	if kind.IsAccess() {
 		batch, id = "", Text(p, "token")
 	}
-	if id == "" {
+	if id == "" || kind == Inventory { // an inventory record has no jobID, and KindOf does not tell it from others
 		return ""
 	}
-	return Key(strings.Join([]string{batch, id}, "\x00"))
+	return Key(strings.Join([]string{string(kind), batch, id}, "\x00"))
 }

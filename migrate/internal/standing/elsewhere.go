@@ -47,9 +47,29 @@ func foldersElsewhere(ctx context.Context, t *target.Target) (folders []folder, 
 		return nil, err
 	}
 	here := strings.TrimSuffix(t.Reader.Address().Chroot, "/") + ledger.RunsPath + "/"
-	return folders, kept(t).GetEach(ctx, slices.DeleteFunc(paths, func(path string) bool { return own[path] }), func(n znode.Node) {
+	err = kept(t).GetEach(ctx, slices.DeleteFunc(paths, func(path string) bool { return own[path] }), func(n znode.Node) {
 		folders = append(folders, folder{n.Path, string(n.Data), strings.HasPrefix(string(n.Data), here)})
 	})
+	if err != nil || !slices.ContainsFunc(folders, func(f folder) bool { return f.lost }) {
+		return folders, err
+	}
+	return slices.DeleteFunc(folders, func(f folder) bool {
+		var began bool // since the ledger was read
+		if f.lost && err == nil {
+			began, err = hasRun(ctx, t, f)
+		}
+		return began
+	}), err
+}
+
+// hasRun reports whether the record of a folder's run is there now.
+func hasRun(ctx context.Context, t *target.Target, f folder) (bool, error) {
+	nodes, err := kept(t).GetAll(ctx, []string{f.owner})
+	if err != nil || len(nodes) == 0 {
+		return false, err
+	}
+	run, err := ledger.ParseRun(nodes[0])
+	return err == nil && run.Origin.KeptRunPath() == f.path, nil
 }
 
 // OtherTargets returns the targets that were migrated from a queue node of this one, by their chroots, or by the folders of their

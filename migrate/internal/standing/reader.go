@@ -26,6 +26,8 @@ type Standing struct {
 	Decision
 	// RecordRead is the record as it was read; its There is false if it is not in the legacy queue.
 	RecordRead source.Fetched
+	// Left says that the record was listed, and was gone when it was read: only another list shows what became of it.
+	Left bool
 	// Other is another record that has its name now; its There is false if there is none. No run has migrated it.
 	Other source.Fetched
 	// JobRead is the job as it was read. It has no znodes if the record alone decides.
@@ -43,9 +45,11 @@ type Reader struct {
 	Src *source.Source
 	// Decide is [DecideRelease] or [DecideRollback].
 	Decide func(Facts, Answer) Decision
-	// Answers are about single records, by path. Vanished is about all records that are not there.
+	// Answers are about single records, by path. Vanished is about all of Missing, which are the records that were not there when the
+	// command began: nobody has decided about those that leave the legacy queue while it runs.
 	Answers  map[string]Answer
 	Vanished Answer
+	Missing  map[string]bool
 	// WorkersStopped says that no legacy worker is at work, whatever the records show.
 	WorkersStopped bool
 	// ReadJobs also reads jobs whose records alone decide.
@@ -121,10 +125,10 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			return nil, Unreadable(cases[i].Entry.Record, cases[i].RecordRead)
 		}
 	}
-	if err := l.readRenames(ctx, cases); err != nil {
+	if err := l.readKept(ctx, cases); err != nil {
 		return nil, err
 	}
-	if err := l.readKept(ctx, cases); err != nil {
+	if err := l.readRenames(ctx, cases); err != nil {
 		return nil, err
 	}
 	if err := l.readElsewhere(ctx, cases); err != nil {
@@ -136,7 +140,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	for i := range cases {
 		c := &cases[i]
 		answer := l.Answers[c.Entry.Record]
-		if answer == Undecided && c.Record == Absent {
+		if answer == Undecided && c.Record == Absent && l.Missing[c.Entry.Record] {
 			answer = l.Vanished
 		}
 		c.Decision = l.Decide(c.Facts, answer)
@@ -163,7 +167,7 @@ func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 		if err != nil {
 			return err
 		}
-		there[0].RecordRead, there = f, there[1:]
+		there[0].RecordRead, there[0].Left, there = f, !f.There, there[1:]
 	}
 	return nil
 }
@@ -205,7 +209,7 @@ func (l *Reader) readKept(ctx context.Context, cases []Standing) error {
 	var paths []string
 	for i := range cases {
 		c := &cases[i]
-		if c.Kept && (l.ReadJobs || c.Record != Absent) || c.Restored && c.Record == Absent {
+		if c.Kept && (l.ReadJobs || c.Record != Absent) || c.Restored {
 			kept, paths = append(kept, c), append(paths, c.Run.KeptPath(c.Entry.Job))
 		}
 	}
@@ -330,7 +334,7 @@ func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
 	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
 		return c.JobRead.All()
-	case c.Action == HandOver && c.Question == Again:
+	case c.Action == HandOver && (c.Question == Again || c.Kept): // what is kept are other bytes, or the same
 		return []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
 	}
 	return nil

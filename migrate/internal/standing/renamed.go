@@ -16,8 +16,8 @@ import (
 type Renames struct {
 	to   map[string]source.Fetched // by the ledger's path
 	from map[string]string         // the ledger's path, by the name that they have now
-	// Keyless counts the absent records without a key: nothing shows whether another record is one of them.
-	Keyless int
+	// Unsure counts the records of which nothing shows whether they were renamed: they have no key, or share it.
+	Unsure int
 }
 
 // From returns the name that the ledger has for a record of the legacy queue; "" if no migrated record was renamed to it.
@@ -26,14 +26,15 @@ func (r Renames) From(record string) string { return r.from[record] }
 // To returns the record of the legacy queue that a record of the ledger is now; its There is false if it was not renamed.
 func (r Renames) To(record string) source.Fetched { return r.to[record] }
 
-// FindRenames looks for renamed records. A migrated record that is not in the legacy queue, and was not handed over, has its key in its job. If a
-// record that no run has migrated has the same key, it is the same record. The jobs and these records are read only if there are both.
-// An error comes from reading.
+// FindRenames looks for renamed records: migrated records that are not in the legacy queue and were not handed over, of which it has
+// one that no run has migrated, with the same bytes or else with the same key. The key of a record that is not there is in its job. If
+// several could be the one, none is. After a restore from a backup nothing is said, because a record could have been handed over since. The jobs
+// and these records are read only if there are both. An error comes from reading.
 func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Renames, error) {
 	r := Renames{to: map[string]source.Fetched{}, from: map[string]string{}}
 	var absent []*ledger.Migrated
 	for e := range t.Ledger.All() {
-		if !e.HandedOver && !src.Has(e.Record) {
+		if !e.HandedOver && !src.Has(e.Record) && !t.Ledger.Runs[e.Run].Restored {
 			absent = append(absent, e)
 		}
 	}
@@ -44,20 +45,22 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 	if len(late) == 0 {
 		return r, nil
 	}
-	keys := map[rules.Key]string{}
+	bytes, keys := map[ledger.Hash][]string{}, map[rules.Key][]string{}
 	for part := range slices.Chunk(absent, partSize.N()) {
 		jobs, err := t.Jobs(ctx, part, false)
 		if err != nil {
 			return r, err
 		}
 		for _, j := range jobs {
+			bytes[j.Of.Hash] = append(bytes[j.Of.Hash], j.Of.Record)
 			if key := keyOf(j); key != "" {
-				keys[key] = j.Of.Record
+				keys[key] = append(keys[key], j.Of.Record)
 			} else {
-				r.Keyless++
+				r.Unsure++
 			}
 		}
 	}
+	var others []source.Fetched // that have the key of an absent record, and other bytes
 	for f, err := range src.Fetch(ctx, slices.Values(late)) {
 		if err != nil {
 			return r, err
@@ -65,11 +68,31 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 		if !f.There || f.Err != nil {
 			continue
 		}
-		if record, is := keys[rules.KeyOf(f.Record)]; is && r.from[f.Path] == "" && !r.to[record].There {
-			r.to[record], r.from[f.Path] = f, record
+		is := ledger.HashOf(f.SHA256())
+		switch {
+		case r.match(bytes[is], f) || len(keys[rules.KeyOf(f.Record)]) == 0:
+		case t.Ledger.Withdrew(is): // it was another one with this key, or the same one in other words
+			r.Unsure++
+		default:
+			others = append(others, f)
+		}
+	}
+	for _, f := range others {
+		if !r.match(keys[rules.KeyOf(f.Record)], f) {
+			r.Unsure++
 		}
 	}
 	return r, nil
+}
+
+// match says that a record is the one of some absent ones that no other record is, if there is just one. It reports whether it is.
+func (r Renames) match(absent []string, f source.Fetched) bool {
+	left := slices.DeleteFunc(slices.Clone(absent), func(record string) bool { return r.to[record].There })
+	if len(left) != 1 {
+		return false
+	}
+	r.to[left[0]], r.from[f.Path] = f, left[0]
+	return true
 }
 
 // keyOf is the key of the record that a job was made from; "" if the job is gone.

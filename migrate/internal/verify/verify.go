@@ -58,7 +58,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 		return nil, err
 	}
 	for _, path := range lost {
-		v.differ(Difference{Kind: LostRecord, Path: path, Message: "a run that the restored backup does not know has handed this record over, so it is in neither queue: submit it again, and then delete this znode", By: "a restore of a backup that is older than a run"})
+		v.differ(Difference{Kind: LostRecord, Path: path, Message: "a run that the restored backup does not know has handed this record over, and no ledger has it: if no other record has its work, submit it again; then delete this znode", By: "a restore of a backup that is older than a run"})
 	}
 	steps := []func(context.Context) error{
 		v.records, // every legacy record, and the job that it became

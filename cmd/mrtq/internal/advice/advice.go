@@ -257,7 +257,7 @@ func (a Adviser) goBack(s Situation, flags []Flag) string {
 // awaitLegacy goes on when no legacy worker is at work any more. With --workers-stopped, the records
 // that wait for legacy workers after a rollback would stay there.
 func (a Adviser) awaitLegacy(s Situation) Next {
-	a.Given = without(a.Given, "workers-stopped")
+	a.Given = without(a.Given, "workers-stopped", "vanished") // what was decided is done, and other records may vanish
 	if s.Waiting {
 		return Next{First: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
 	}
