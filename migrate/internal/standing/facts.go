@@ -92,10 +92,10 @@ func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queue int
 	began, known := run.Origin.Czxids[znode.Parent(e.Record)]
 	switch {
 	case !read.There:
-	case known && tells && queue != began && !same:
-		f.Another = true
 	case unreadable:
 		f.Record = Unknown
+	case known && tells && queue != began && !same:
+		f.Another = true
 	case same && (read.Stat.Czxid == e.Czxid || !tells || e.HandedOver): // who puts back a record that was handed over gives it another czxid
 		f.Record = AsMigrated
 	default:
