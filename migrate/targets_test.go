@@ -274,6 +274,31 @@ func TestTargetsOfTwoChroots(t *testing.T) {
 	})
 }
 
+// A record was requeued between the migrations of two targets, so they know it by other bytes, and by one key.
+func TestTakenAfterARequeue(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := pendings(t, 2, 2)
+		records[ingest(2)] = record(t, legacy.Failed, job("0", "2"))
+		records[accessRecord] = record(t, legacy.Failed, token("x"))
+		s := serve(t, queueTree(t, records), d)
+		a, b := s.beside("/a"), s.beside("/b")
+		a.mustMigrate(a.options())
+		s.set(ingest(2), record(t, legacy.Pending, job("0", "2")))
+		s.set(accessRecord, record(t, legacy.Pending, token("x")))
+		b.mustMigrate(b.options())
+		b.release()
+		res, err := a.tryRelease(migrate.ReleaseOptions{Decisions: answersNew})
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Absent != 0 {
+			t.Fatalf("%v, %+v", err, res)
+		}
+		for _, u := range res.Undecided {
+			if u.Question != migrate.QuestionTaken {
+				t.Errorf("%+v", u)
+			}
+		}
+	})
+}
+
 // Another target keeps a record's bytes, and nobody may read them: then nobody knows who has the record.
 func TestTakenBytesThatAreHidden(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

@@ -22,6 +22,24 @@ func KeyOfJob(job string, data []byte) Key {
 	return keyOf(kind, p)
 }
 
+// KeyOfKept returns the key of a record that was handed over. data are its bytes, and name is that of its job; that of a request begins with its queue.
+func KeyOfKept(name string, data []byte) Key {
+	kind := Ingest
+	for _, access := range []QueueKind{AccessSmall, AccessLarge} {
+		if strings.HasPrefix(name, string(access.AccessQueue())+"-") {
+			kind = access
+		}
+	}
+	if len(data) < headerWidth {
+		return ""
+	}
+	_, p, err := legacy.DecodePayload(data[headerWidth:])
+	if err != nil {
+		return ""
+	}
+	return keyOf(kind, p)
+}
+
 func keyOf(kind QueueKind, p legacy.Payload) Key {
 	batch, id := Text(p, "batchID"), Text(p, "jobID")
 	if kind.IsAccess() {

@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
 )
 
@@ -124,27 +125,41 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 			return err
 		}
 	}
-	for i, c := range cases {
-		lost, there := l.others[c.Entry.Hash]
+	var unsure []*Standing
+	var entries []*ledger.Migrated
+	for i := range cases {
+		c := &cases[i]
+		lost, there := l.others.bytes[c.Entry.Hash]
 		switch {
-		case !there || !gone(c):
-		case lost && c.Restored:
-			cases[i].Kept = true // as of its own run
-		default:
-			cases[i].Elsewhere = true
+		case !gone(*c):
+		case there && lost && c.Restored:
+			c.Kept = true // as of its own run
+		case there:
+			c.Elsewhere = true
+		case len(l.others.keys) > 0:
+			unsure, entries = append(unsure, c), append(entries, c.Entry)
 		}
 	}
-	return nil
+	jobs, err := l.Target.Jobs(ctx, entries, false)
+	for i, j := range jobs {
+		unsure[i].Elsewhere = l.others.keys[keyOf(j)] // it had other bytes when it was migrated here
+	}
+	return err
 }
 
-// readOthers reads what is in the folders that no run of the ledger has: by the hash of a record, whether the folder is lost. The error
-// says which can't be read.
-func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, error) {
+// others is what is kept in folders that no run of the ledger has.
+type others struct {
+	bytes map[ledger.Hash]bool // whether the folder is lost
+	keys  map[rules.Key]bool   // of other targets
+}
+
+// readOthers reads it. The error says what can't be read.
+func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 	folders, err := foldersElsewhere(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	others := map[ledger.Hash]bool{}
+	all := &others{bytes: map[ledger.Hash]bool{}, keys: map[rules.Key]bool{}}
 	var unreadable error
 	for _, f := range folders {
 		paths, err := below(ctx, kept(t), []string{f.path})
@@ -156,13 +171,18 @@ func readOthers(ctx context.Context, t *target.Target) (map[ledger.Hash]bool, er
 				unreadable = fmt.Errorf("%s can't be read: %s; a record that is not in the legacy queue may be there; give credentials that can read it", n.Path, n.Unreadable)
 			}
 			hash := ledger.HashOf(sha256.Sum256(n.Data))
-			others[hash] = f.lost && (others[hash] || !has(others, hash))
+			if lost, there := all.bytes[hash]; !there || lost {
+				all.bytes[hash] = f.lost
+			}
+			if key := rules.KeyOfKept(znode.Name(n.Path), n.Data); key != "" && !f.lost {
+				all.keys[key] = true
+			}
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return others, unreadable
+	return all, unreadable
 }
 
 // LostRecords returns the kept bytes of runs that a restored backup of the target does not know, of records that are in no ledger: nothing else has
@@ -198,8 +218,6 @@ func LostRecords(ctx context.Context, t *target.Target) (paths []string, err err
 	}
 	return paths, nil
 }
-
-func has(m map[ledger.Hash]bool, h ledger.Hash) bool { _, there := m[h]; return there }
 
 // kept reads kept bytes, which are outside of a target's chroot.
 func kept(t *target.Target) *zkconn.Reader { return t.Reader.WithChroot("/").MarkUnreadable() }

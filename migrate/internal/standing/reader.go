@@ -59,10 +59,10 @@ type Reader struct {
 	// SearchEverywhere looks for the entries of damaged jobs everywhere.
 	SearchEverywhere bool
 
-	renames *Renames             // nil before it was needed
-	others  map[ledger.Hash]bool // what other targets keep; nil before it was needed
-	locked  map[string]bool      // the jobIDs that legacy locks name
-	queues  map[string]int64     // the czxids of the legacy queue's nodes
+	renames *Renames         // nil before it was needed
+	others  *others          // what other targets keep; nil before it was needed
+	locked  map[string]bool  // the jobIDs that legacy locks name
+	queues  map[string]int64 // the czxids of the legacy queue's nodes
 }
 
 // partSize is how many records are read together.
