@@ -329,12 +329,7 @@ func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answ
 				return rollbackOutcome(l, migrate.RollbackOptions{Decisions: w.Decisions, Restored: w.restored, Force: true})
 			}, answer)
 		case "lost": // from a dump that was made after the last run
-			l.remove("/migration")
-			for n := range before.All("/migration") {
-				if n.Stat.EphemeralOwner == 0 {
-					l.create(n.Path, n.Data)
-				}
-			}
+			l.restore(before, "/migration")
 		default:
 			if err != nil && word != "–" && word != "over" {
 				l.t.Errorf("%s: %v", word, err)

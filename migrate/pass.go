@@ -25,7 +25,7 @@ type handoverPass struct {
 	chain *apply.Chain
 	look  *standing.Reader
 	save  func([]znode.Node) error
-	// seen is called with each case, and done with each that was passed.
+	// seen is called with each record, and done with each that was passed.
 	seen, done func(*standing.Standing)
 	left       int // how many records have left the legacy queue since it was listed
 }

@@ -137,12 +137,7 @@ func TestRestoredAndSubmittedAgain(t *testing.T) {
 		a.mustMigrate(a.options())
 		backup := s.tree()
 		a.release()
-		s.remove("/a")
-		for n := range backup.All("/a") {
-			if n.Stat.EphemeralOwner == 0 {
-				s.create(n.Path, n.Data)
-			}
-		}
+		s.restore(backup, "/a")
 		s.create(ingest(9), record(t, legacy.Held, job("0", "2")))
 		res, err := a.tryRelease(migrate.ReleaseOptions{Restored: true})
 		if err != nil || res.Absent != 2 || res.Withdrawn != 0 || len(a.kept()) != 2 {

@@ -23,6 +23,17 @@ func (s *site) beside(chroot string) *site {
 	return other
 }
 
+// restore puts back what a backup has below a path, znode by znode.
+func (s *site) restore(backup *znode.Tree, root string) {
+	s.t.Helper()
+	s.remove(root)
+	for n := range backup.All(root) {
+		if n.Stat.EphemeralOwner == 0 {
+			s.create(n.Path, n.Data)
+		}
+	}
+}
+
 // keptFolder has the kept bytes of the target's newest run.
 func (s *site) keptFolder() string {
 	s.t.Helper()
@@ -330,12 +341,7 @@ func TestRestoredBackupThatLacksARun(t *testing.T) {
 		a.mustMigrate(a.options())
 		a.release()
 		kept := a.kept()
-		s.remove("/a")
-		for n := range backup.All("/a") {
-			if n.Stat.EphemeralOwner == 0 {
-				s.create(n.Path, n.Data)
-			}
-		}
+		s.restore(backup, "/a")
 		res, err := a.tryRelease(migrate.ReleaseOptions{Restored: true})
 		if err != nil || res.Absent != 3 || len(res.Undecided) > 0 {
 			t.Errorf("release: %v, %+v", err, res)

@@ -85,7 +85,7 @@ func (l *Reader) All(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[
 	}
 }
 
-// Parts is [Reader.All], with the cases that were read together. It reads ahead, so that the caller's writes and the
+// Parts is [Reader.All], with those that were read together. It reads ahead, so that the caller's writes and the
 // next reads overlap.
 func (l *Reader) Parts(ctx context.Context, entries []*ledger.Migrated) iter.Seq2[[]Standing, error] {
 	l.locked = map[string]bool{}
@@ -296,7 +296,7 @@ func (l *Reader) noteWork(c *Standing) {
 	}
 }
 
-// Queue returns the queue of the case's job.
+// Queue returns the queue of the job.
 func (c *Standing) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
 
 // Note is what a command says of a record and its job.
@@ -328,7 +328,7 @@ func (c *Standing) Twice() bool {
 // TwiceSays is what there is to know about such a case, in a clause about the record.
 const TwiceSays = "its job was begun before it was handed over, and it is gone: both queues may have done its work"
 
-// Lost returns the znodes that a decision removes and that nothing else keeps: those of a job that was the last copy, or
+// Lost returns the znodes that the decision removes and that nothing else keeps: those of a job that was the last copy, or
 // was begun, or a record that nobody keeps.
 func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
