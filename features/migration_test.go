@@ -20,7 +20,7 @@ var everywhere = flag.Bool("everywhere", false, "run all scenarios on Apache's s
 // elsewhere are the tags of the scenarios that always run on Apache's servers. All run on the
 // embedded one.
 var elsewhere = map[harness.Backend]string{
-	harness.JVM:    "@M3,@M8,@M10,@M12,@H6", // there and back, two operators, a killed process, a lost server, the release
+	harness.JVM:    "@M3,@M10,@M12,@H6", // there and back, a killed process, a lost server, the way back
 	harness.Docker: "@M12",
 }
 

@@ -56,8 +56,6 @@ func (w *world) register(step runner.Step) {
 	})
 
 	// What goes wrong.
-	step(`two operators migrate at the same moment, deciding every record`, w.migrateTwice)
-	step(`both succeed, and every record was migrated once`, func() error { return cmp.Or(w.run(commands["verifies"]), w.wantCode(0)) })
 	step(`the migration is killed with kill -9 halfway`, w.killed)
 	step(`the server is killed and restarted in the middle of the migration`, w.serverLost)
 

@@ -1,6 +1,6 @@
 package migration
 
-// The steps with commands that run at the same time, are killed or lose their server.
+// The steps with commands that are killed or lose their server.
 
 import (
 	"cmp"
@@ -11,28 +11,6 @@ import (
 
 	"mrtq/harness/internal/session"
 )
-
-// migrateTwice runs two migrations.
-func (w *world) migrateTwice() error {
-	var ends []func() outcome
-	for range 2 {
-		_, end, err := w.launch(commands["migrates, deciding every record"])
-		if err != nil {
-			return err
-		}
-		ends = append(ends, end)
-	}
-	jobs := 0
-	for _, end := range ends {
-		w.last = end()
-		made, err := w.created()
-		if err != nil {
-			return err
-		}
-		jobs += made
-	}
-	return equal("jobs were created", jobs, 9)
-}
 
 // midway starts a migration, and returns when at least 20 transactions are
 // done. The version of the run's znode counts them.
