@@ -11,7 +11,7 @@
 # make release   dist: static, reproducible binaries for Linux and macOS, and their checksums; and
 #                if Docker runs, the image mrtq:v0.1.0: VERSION=v0.1.0 make release
 
-.PHONY: test skipped test-jvm torture torture-race torture-lives torture-explorer torture-predicted torture-everywhere torture-tampered torture-server torture-ensemble torture-states demo bench build image release lint fuzz
+.PHONY: test skipped test-jvm torture torture-race torture-lives torture-explorer torture-predicted torture-everywhere torture-tampered torture-server torture-ensemble demo bench build image release lint fuzz
 
 # The race detector needs a C compiler; go says 0 where there is none.
 race := $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
@@ -70,7 +70,7 @@ test-jvm:
 
 # Two at once, the longest first. The others go on if one fails.
 torture:
-	@$(MAKE) --no-print-directory -j2 -k -O $(addprefix torture-,race lives explorer predicted everywhere tampered server ensemble states)
+	@$(MAKE) --no-print-directory -j2 -k -O $(addprefix torture-,race lives explorer predicted everywhere tampered server ensemble)
 
 torture-race:
 	go test $(race) -timeout 90m ./... -skip 'TestExplorer$$|TestFigures' # the second one measures the processor
@@ -97,9 +97,6 @@ torture-server:
 
 torture-ensemble:
 	go test ./cmd/mrtq -run TestRunbookOnEnsemble -torture -count 1 -v -timeout 60m
-
-torture-states:
-	go test ./internal/guard -run TestNewState -torture -count 1
 
 demo: build
 	@harness/demo

@@ -20,7 +20,6 @@ type request struct {
 }
 
 // operations says how to do each kind of request that a client can send. The caller holds Server.mu.
-// TestEveryOperationIsThere checks that the table is complete.
 var operations map[jute.OpCode]func(*Server, *request) error
 
 func init() {

@@ -139,3 +139,10 @@ func downloads(t *testing.T, q *client.Queue, urls ...string) []string {
 	}
 	return ids
 }
+
+func put(t *testing.T, dir, name string, b []byte) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, b, 0o600))
+}
