@@ -132,7 +132,7 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 
 func statusOf(t *testing.T, d newqueue.Dialect, state newqueue.BatchState) []byte {
 	t.Helper()
-	data, err := newqueue.BatchStatus{State: state, LastModified: moment()}.Object(d).Marshal()
+	data, err := newqueue.ToObject(d, newqueue.BatchStatus{State: state, LastModified: moment()}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,7 +331,7 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		}
 		s.mustMigrate(s.options())
 		s.mustVerify()
-		submission, err := newqueue.ParseSubmission(d, s.data("/batches/"+s.batchOf("bid-B")+"/submission"))
+		submission, err := newqueue.Parse[newqueue.Submission](d, s.data("/batches/"+s.batchOf("bid-B")+"/submission"))
 		if err != nil || submission.Submitter != "Library" || submission.ProfileName != "merritt_content" || submission.ErcWhat != "" {
 			t.Errorf("%+v, %v", submission, err)
 		}

@@ -84,8 +84,8 @@ func changedAt(status znode.Node) time.Time {
 	o, err := newqueue.ParseObject(status.Data)
 	if state := stateIn(status.Data); err == nil && state != "deleted" && !strings.HasPrefix(state, "update") {
 		for _, d := range newqueue.Dialects {
-			job, _ := o.JobStatus(d)
-			batch, _ := o.BatchStatus(d)
+			job, _ := newqueue.FromObject[newqueue.JobStatus](d, o)
+			batch, _ := newqueue.FromObject[newqueue.BatchStatus](d, o)
 			for _, said := range []time.Time{job.LastModified, batch.LastModified} {
 				if !said.IsZero() {
 					return said.UTC()

@@ -10,7 +10,7 @@ import (
 )
 
 // Configuration is the content of /jobs/JID/configuration. It is written once,
-// when the job is created.
+// when the job is created. Parse keeps unknown values of the types and modes.
 type Configuration struct {
 	BatchID        string // the BID; filled in when the job is created
 	ProfileName    string
@@ -25,7 +25,7 @@ type Configuration struct {
 	Other Object
 }
 
-func (c *Configuration) fields(d Dialect) []field {
+func (c *Configuration) fields(d Dialect) ([]field, *Object) {
 	return []field{
 		text("batch_id", &c.BatchID),
 		text("profile_name", &c.ProfileName),
@@ -36,20 +36,11 @@ func (c *Configuration) fields(d Dialect) []field {
 		text("response_type", &c.ResponseType),
 		text("local_id", &c.LocalID),
 		text("submission_mode", &c.SubmissionMode),
-	}
+	}, &c.Other
 }
 
-// Object returns the configuration as JSON.
-func (c Configuration) Object(d Dialect) Object { return writeFields(c.fields(d), c.Other) }
-
-// ParseConfiguration parses the data of /jobs/JID/configuration. It keeps unknown
-// values of the types and modes.
-func ParseConfiguration(d Dialect, data []byte) (c Configuration, err error) {
-	c.Other, err = readFields(data, c.fields(d))
-	return c, err
-}
-
-// Submission is the content of /batches/BID/submission.
+// Submission is the content of /batches/BID/submission, without keys that the layout doesn't
+// have: client.Batch.Submitted has all keys.
 type Submission struct {
 	ProfileName     string
 	Submitter       string
@@ -64,7 +55,7 @@ type Submission struct {
 	BatchID         string // the UUID
 }
 
-func (s *Submission) fields(d Dialect) []field {
+func (s *Submission) fields(d Dialect) ([]field, *Object) {
 	return []field{
 		text("profile_name", &s.ProfileName),
 		text("submitter", &s.Submitter),
@@ -77,17 +68,7 @@ func (s *Submission) fields(d Dialect) []field {
 		text("type", &s.Type),
 		text("submission_mode", &s.SubmissionMode),
 		text("batchID", &s.BatchID),
-	}
-}
-
-// Object returns the submission as JSON.
-func (s Submission) Object(d Dialect) Object { return writeFields(s.fields(d), nil) }
-
-// ParseSubmission parses the data of /batches/BID/submission. It leaves out keys
-// that the layout doesn't have: [Batch.Submitted] has all keys.
-func ParseSubmission(d Dialect, data []byte) (s Submission, err error) {
-	_, err = readFields(data, s.fields(d))
-	return s, err
+	}, nil
 }
 
 // StatusReport is the content of /batches/BID/status-report, which a batch has only if
@@ -98,17 +79,8 @@ type StatusReport struct {
 	FailedJobs, Successful []string
 }
 
-func (r *StatusReport) fields(d Dialect) []field {
-	return []field{d.date("last_modified", &r.LastModified), texts("failed_jobs", &r.FailedJobs), texts("successful_jobs", &r.Successful)}
-}
-
-// Object returns the report as JSON.
-func (r StatusReport) Object(d Dialect) Object { return writeFields(r.fields(d), nil) }
-
-// ParseStatusReport parses the data of /batches/BID/status-report.
-func ParseStatusReport(d Dialect, data []byte) (r StatusReport, err error) {
-	_, err = readFields(data, r.fields(d))
-	return r, err
+func (r *StatusReport) fields(d Dialect) ([]field, *Object) {
+	return []field{d.date("last_modified", &r.LastModified), texts("failed_jobs", &r.FailedJobs), texts("successful_jobs", &r.Successful)}, nil
 }
 
 // Identifiers is the content of /jobs/JID/identifiers.
@@ -117,70 +89,35 @@ type Identifiers struct {
 	LocalIDs  []string
 }
 
-func (i *Identifiers) fields() []field {
-	return []field{text("primary_id", &i.PrimaryID), texts("local_id", &i.LocalIDs)}
-}
-
-// Object returns the identifiers as JSON.
-func (i Identifiers) Object() Object { return writeFields(i.fields(), nil) }
-
-// ParseIdentifiers parses the data of /jobs/JID/identifiers.
-func ParseIdentifiers(data []byte) (i Identifiers, err error) {
-	_, err = readFields(data, i.fields())
-	return i, err
+func (i *Identifiers) fields(Dialect) ([]field, *Object) {
+	return []field{text("primary_id", &i.PrimaryID), texts("local_id", &i.LocalIDs)}, nil
 }
 
 // Metadata is the content of /jobs/JID/metadata.
 type Metadata struct{ ErcWhat, ErcWho, ErcWhen, ErcWhere string }
 
-func (m *Metadata) fields() []field {
-	return []field{text("erc_what", &m.ErcWhat), text("erc_who", &m.ErcWho), text("erc_when", &m.ErcWhen), text("erc_where", &m.ErcWhere)}
-}
-
-// Object returns the metadata as JSON.
-func (m Metadata) Object() Object { return writeFields(m.fields(), nil) }
-
-// ParseMetadata parses the data of /jobs/JID/metadata.
-func ParseMetadata(data []byte) (m Metadata, err error) {
-	_, err = readFields(data, m.fields())
-	return m, err
+func (m *Metadata) fields(Dialect) ([]field, *Object) {
+	return []field{text("erc_what", &m.ErcWhat), text("erc_who", &m.ErcWho), text("erc_when", &m.ErcWhen), text("erc_where", &m.ErcWhere)}, nil
 }
 
 // Inventory is the content of /jobs/JID/inventory: what the inventory service has
 // to record.
 type Inventory struct{ ManifestURL, Mode string }
 
-func (i *Inventory) fields() []field {
-	return []field{text("manifest_url", &i.ManifestURL), text("mode", &i.Mode)}
-}
-
-// Object returns the content as JSON.
-func (i Inventory) Object() Object { return writeFields(i.fields(), nil) }
-
-// ParseInventory parses the data of /jobs/JID/inventory.
-func ParseInventory(data []byte) (i Inventory, err error) {
-	_, err = readFields(data, i.fields())
-	return i, err
+func (i *Inventory) fields(Dialect) ([]field, *Object) {
+	return []field{text("manifest_url", &i.ManifestURL), text("mode", &i.Mode)}, nil
 }
 
 // Store is the content of /jobs/JID/store, in dialect mrt-zk only: what the
 // storage service has to store.
 type Store struct{ ManifestURL, Mode, Delete string }
 
-func (s *Store) fields() []field {
-	return []field{text("manifest_url", &s.ManifestURL), text("mode", &s.Mode), text("delete", &s.Delete)}
+func (s *Store) fields(Dialect) ([]field, *Object) {
+	return []field{text("manifest_url", &s.ManifestURL), text("mode", &s.Mode), text("delete", &s.Delete)}, nil
 }
 
-// Object returns the content as JSON.
-func (s Store) Object() Object { return writeFields(s.fields(), nil) }
-
-// ParseStore parses the data of /jobs/JID/store.
-func ParseStore(data []byte) (s Store, err error) {
-	_, err = readFields(data, s.fields())
-	return s, err
-}
-
-// Token is what /access/QUEUE/QID/token holds.
+// Token is what /access/QUEUE/QID/token holds. The storage service writes numbers, and a migration keeps its JSON
+// unchanged. So Parse accepts numbers, and strings that hold one. A status is written as a number if it looks like one.
 type Token struct {
 	Token                       string
 	DeliveryNode                int64
@@ -192,7 +129,7 @@ type Token struct {
 	Other Object
 }
 
-func (t *Token) fields() []field {
+func (t *Token) fields(Dialect) ([]field, *Object) {
 	return []field{
 		text("token", &t.Token),
 		number("delivery-node", &t.DeliveryNode),
@@ -200,18 +137,7 @@ func (t *Token) fields() []field {
 		httpStatus("status", &t.Status),
 		text("url", &t.URL),
 		scalar("anticipated-availability-time", &t.AnticipatedAvailabilityTime),
-	}
-}
-
-// Object returns the token as JSON. The status is a number if it looks like one.
-func (t Token) Object() Object { return writeFields(t.fields(), t.Other) }
-
-// ParseToken parses the data of /access/QUEUE/QID/token. The storage service
-// writes numbers, and a migration keeps its JSON unchanged. ParseToken accepts
-// numbers, and strings that hold one.
-func ParseToken(data []byte) (t Token, err error) {
-	t.Other, err = readFields(data, t.fields())
-	return t, err
+	}, &t.Other
 }
 
 // The values that the class diagrams allow (docs/new-layout.md, "Enumerations"), and

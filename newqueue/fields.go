@@ -15,16 +15,45 @@ type field struct {
 	value func() any // what is written
 }
 
-// readFields reads data into the fields. rest has all other keys, nil if there are
-// none. The error is that of the first field that can't be read.
-func readFields(data []byte, fields []field) (rest Object, err error) {
-	o, err := ParseObject(data)
-	if err != nil {
-		return nil, err
-	}
-	return o.readFields(fields)
+// Document is the content of a znode that holds a JSON object: [Configuration], [Submission], [StatusReport], [Identifiers], [Metadata],
+// [Inventory], [Store], [Token], [BatchStatus], [JobStatus] or [AccessStatus].
+type Document[T any] interface {
+	*T
+	// fields also returns where the keys are that the layout doesn't have; nil if the content leaves them out.
+	fields(Dialect) ([]field, *Object)
 }
 
+// Parse parses the data of a znode, as in Parse[JobStatus](d, data). A time that can't be parsed becomes the zero time. The error is that of
+// the first key whose value has another type than the layout says; what could be read is there.
+func Parse[T any, D Document[T]](d Dialect, data []byte) (content T, err error) {
+	o, err := ParseObject(data)
+	if err != nil {
+		return content, err
+	}
+	return FromObject[T, D](d, o)
+}
+
+// FromObject is [Parse] for an object that was parsed.
+func FromObject[T any, D Document[T]](d Dialect, o Object) (content T, err error) {
+	fields, other := D(&content).fields(d)
+	rest, err := o.readFields(fields)
+	if other != nil {
+		*other = rest
+	}
+	return content, err
+}
+
+// ToObject returns the JSON object that a znode with this content holds.
+func ToObject[T any, D Document[T]](d Dialect, content T) Object {
+	fields, other := D(&content).fields(d)
+	if other == nil {
+		other = new(Object)
+	}
+	return writeFields(fields, *other)
+}
+
+// readFields reads the object into the fields. rest has all other keys, nil if there are
+// none. The error is that of the first field that can't be read.
 func (o Object) readFields(fields []field) (rest Object, err error) {
 	known := make(map[string]bool, len(fields))
 	for _, f := range fields {

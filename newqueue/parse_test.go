@@ -22,7 +22,7 @@ func TestClientLibrarysStatus(t *testing.T) {
 			JobStatus{State: JobFailed, LastSuccessful: JobStoring, RetryCount: 2, Message: "no room"}},
 		{`{"status":"Pending","retry_count":0}`, JobStatus{State: JobPending}}, // of an early version
 	} {
-		got, err := ParseJobStatus(MrtZK, []byte(c.data))
+		got, err := Parse[JobStatus](MrtZK, []byte(c.data))
 		if err != nil {
 			t.Errorf("%s: %v", c.data, err)
 			continue
@@ -34,7 +34,7 @@ func TestClientLibrarysStatus(t *testing.T) {
 			t.Errorf("%s: %v", c.data, got.LastModified)
 		}
 	}
-	b, err := ParseBatchStatus(MrtZK, []byte(`{"status":"UpdateReporting","last_modified":"2024-03-01 12:00:00 -0800","message":""}`))
+	b, err := Parse[BatchStatus](MrtZK, []byte(`{"status":"UpdateReporting","last_modified":"2024-03-01 12:00:00 -0800","message":""}`))
 	if err != nil || b.State != BatchUpdateReporting {
 		t.Errorf("%+v %v", b, err)
 	}
@@ -52,19 +52,19 @@ func FuzzJobStatus(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, d := range Dialects {
-			s, err := ParseJobStatus(d, data)
+			s, err := Parse[JobStatus](d, data)
 			if err != nil {
 				continue
 			}
-			once, err := s.Object(d).Marshal()
+			once, err := ToObject(d, s).Marshal()
 			if err != nil {
 				t.Fatalf("%s: read and not written: %v", data, err)
 			}
-			again, err := ParseJobStatus(d, once)
+			again, err := Parse[JobStatus](d, once)
 			if err != nil {
 				t.Fatalf("%s became %s: %v", data, once, err)
 			}
-			twice, err := again.Object(d).Marshal()
+			twice, err := ToObject(d, again).Marshal()
 			if err != nil || !bytes.Equal(once, twice) {
 				t.Fatalf("%s became %s, then %s (%v)", data, once, twice, err)
 			}
@@ -93,7 +93,7 @@ func TestValues(t *testing.T) {
 	if want := `submission mode "replace": not a value that the layout allows: expected one of [Add Update Reset]`; err == nil || err.Error() != want {
 		t.Error(err)
 	}
-	if tok, err := ParseToken([]byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {
+	if tok, err := Parse[Token](MrtZK, []byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {
 		t.Errorf("%+v %v", tok, err)
 	}
 }

@@ -31,10 +31,10 @@ func (b *Batch) state() string { return string(b.Status.State) }
 
 func (b *Batch) properties() []property {
 	return []property{
-		{name: "status", parse: intoIn(b.q.dialect, &b.Status, newqueue.ParseBatchStatus)},
+		{name: "status", parse: intoIn(b.q.dialect, &b.Status, newqueue.Parse)},
 		{name: "submission", object: true, parse: func(data []byte) (err error) {
 			if b.Submitted, err = newqueue.ParseObject(data); err == nil {
-				b.Submission, err = newqueue.ParseSubmission(b.q.dialect, data)
+				b.Submission, err = newqueue.Parse[newqueue.Submission](b.q.dialect, data)
 			}
 			return err
 		}},
@@ -50,11 +50,11 @@ func (q *Queue) CreateBatch(ctx context.Context, s newqueue.Submission) (bid str
 	if err := s.Validate(); err != nil {
 		return "", err
 	}
-	submission, err := s.Object(q.dialect).Marshal()
+	submission, err := newqueue.ToObject(q.dialect, s).Marshal()
 	if err != nil {
 		return "", err
 	}
-	status, err := newqueue.BatchStatus{State: newqueue.BatchState(q.creation(states.Batch).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
+	status, err := newqueue.ToObject(q.dialect, newqueue.BatchStatus{State: newqueue.BatchState(q.creation(states.Batch).To), LastModified: q.clock()}).Marshal()
 	if err != nil {
 		return "", err
 	}

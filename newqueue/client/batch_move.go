@@ -31,7 +31,7 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 	}
 	status := b.Status
 	status.State, status.LastModified, status.Message = newqueue.BatchState(t.To), b.q.clock(), a.message
-	p.status, p.keep = status.Object(b.q.dialect), func() { b.Status = status }
+	p.status, p.keep = newqueue.ToObject(b.q.dialect, status), func() { b.Status = status }
 	switch t.Guard {
 	case states.WithoutJobs: // B2, B3, B4
 		left, err := b.leftStates(ctx)
@@ -126,7 +126,7 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 		return ops, nil
 	}
 	report := newqueue.StatusReport{LastModified: status.LastModified, FailedJobs: failed, Successful: jobs[newqueue.FolderCompleted]}
-	data, err := report.Object(b.q.dialect).Marshal()
+	data, err := newqueue.ToObject(b.q.dialect, report).Marshal()
 	if err != nil {
 		return nil, err
 	}

@@ -68,15 +68,15 @@ func (j *Job) state() string { return string(j.Status.State) }
 func (j *Job) properties() []property {
 	d := j.q.dialect
 	return []property{
-		{name: "status", parse: intoIn(d, &j.Status, newqueue.ParseJobStatus)},
+		{name: "status", parse: intoIn(d, &j.Status, newqueue.Parse)},
 		{name: "bid", parse: into(&j.BatchID, func(data []byte) (string, error) { return string(data), nil })},
-		{name: "configuration", parse: intoIn(d, &j.Configuration, newqueue.ParseConfiguration), object: true},
+		{name: "configuration", parse: intoIn(d, &j.Configuration, newqueue.Parse), object: true},
 		{name: "priority", parse: into(&j.Priority, newqueue.ParsePriority)},
 		{name: "space_needed", parse: intoIn(d, &j.SpaceNeeded, newqueue.ParseSpaceNeeded), optional: true},
-		{name: "identifiers", parse: into(&j.Identifiers, newqueue.ParseIdentifiers), optional: true, object: true},
-		{name: "metadata", parse: into(&j.Metadata, newqueue.ParseMetadata), optional: true, object: true},
-		{name: "inventory", parse: into(&j.Inventory, newqueue.ParseInventory), optional: true, object: true},
-		{name: "store", parse: into(&j.Store, newqueue.ParseStore), optional: true, object: true},
+		{name: "identifiers", parse: intoIn(d, &j.Identifiers, newqueue.Parse), optional: true, object: true},
+		{name: "metadata", parse: intoIn(d, &j.Metadata, newqueue.Parse), optional: true, object: true},
+		{name: "inventory", parse: intoIn(d, &j.Inventory, newqueue.Parse), optional: true, object: true},
+		{name: "store", parse: intoIn(d, &j.Store, newqueue.Parse), optional: true, object: true},
 	}
 }
 
@@ -98,9 +98,9 @@ func (j *Job) changes(ctx context.Context) (ops []znode.Op, err error) {
 		changed bool
 		now     newqueue.Object
 	}{
-		{"identifiers", !reflect.DeepEqual(j.Identifiers, j.was.identifiers), j.Identifiers.Object()},
-		{"inventory", j.Inventory != j.was.inventory, j.Inventory.Object()},
-		{"store", j.Store != j.was.store, j.Store.Object()},
+		{"identifiers", !reflect.DeepEqual(j.Identifiers, j.was.identifiers), newqueue.ToObject(j.q.dialect, j.Identifiers)},
+		{"inventory", j.Inventory != j.was.inventory, newqueue.ToObject(j.q.dialect, j.Inventory)},
+		{"store", j.Store != j.was.store, newqueue.ToObject(j.q.dialect, j.Store)},
 	} {
 		if p.changed {
 			if contents[p.name], err = p.now.Marshal(); err != nil {

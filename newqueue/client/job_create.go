@@ -52,10 +52,10 @@ func (q *Queue) decideNewJob(jid, bid string, n JobSpec, now time.Time) (ops job
 		has     bool
 		content newqueue.Object
 	}{
-		{"configuration", true, n.Configuration.Object(q.dialect)}, // the first, which never changes, is the evidence of the write
-		{"status", true, status.Object(q.dialect)},
-		{"identifiers", n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0, n.Identifiers.Object()},
-		{"metadata", n.Metadata != newqueue.Metadata{}, n.Metadata.Object()},
+		{"configuration", true, newqueue.ToObject(q.dialect, n.Configuration)}, // the first, which never changes, is the evidence of the write
+		{"status", true, newqueue.ToObject(q.dialect, status)},
+		{"identifiers", n.Identifiers.PrimaryID != "" || len(n.Identifiers.LocalIDs) > 0, newqueue.ToObject(q.dialect, n.Identifiers)},
+		{"metadata", n.Metadata != newqueue.Metadata{}, newqueue.ToObject(q.dialect, n.Metadata)},
 	} {
 		data, err := p.content.Marshal()
 		if err != nil {

@@ -74,7 +74,7 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 		p.ops = append(p.ops, gone...)
 	}
 	status := nextJobStatus(j.q.machines[states.Job], t, j.Status, a.message, j.q.clock())
-	p.status = status.Object(j.q.dialect)
+	p.status = newqueue.ToObject(j.q.dialect, status)
 	p.keep = func() {
 		j.Status, j.Priority = status, next
 		j.was = j.work()

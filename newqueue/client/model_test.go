@@ -258,7 +258,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 					}
 					continue
 				}
-				s, err := newqueue.ParseJobStatus(d, n.Data)
+				s, err := newqueue.Parse[newqueue.JobStatus](d, n.Data)
 				if err != nil || string(s.State) != j.state || s.RetryCount != j.retries || string(tree.Get("/jobs/"+id+"/priority").Data) != fmt.Sprint(j.priority) {
 					rt.Errorf("%s is %+v, want %+v", id, s, *j)
 				}
@@ -268,7 +268,7 @@ func walk(t *testing.T, rt *rapid.T, d newqueue.Dialect) {
 				}
 			}
 			for bid, want := range batches {
-				s, err := newqueue.ParseBatchStatus(d, tree.Get("/batches/"+bid+"/status").Data)
+				s, err := newqueue.Parse[newqueue.BatchStatus](d, tree.Get("/batches/"+bid+"/status").Data)
 				if err != nil || s.State != want {
 					rt.Errorf("%s is %s (%v), want %s", bid, s.State, err, want)
 				}

@@ -58,7 +58,7 @@ func (b *Batch) Report(ctx context.Context) (r Report, err error) {
 	}
 	var last newqueue.StatusReport // none in a first report
 	if b.q.dialect.KeepsReports() {
-		err = b.load(ctx, []property{{name: "status-report", parse: intoIn(b.q.dialect, &last, newqueue.ParseStatusReport), optional: true}})
+		err = b.load(ctx, []property{{name: "status-report", parse: intoIn(b.q.dialect, &last, newqueue.Parse), optional: true}})
 		if err != nil {
 			return Report{}, err
 		}

@@ -29,15 +29,15 @@ func (r *Request) state() string { return string(r.Status.State) }
 
 func (r *Request) properties() []property {
 	return []property{
-		{name: "status", parse: intoIn(r.q.dialect, &r.Status, newqueue.ParseAccessStatus)},
-		{name: "token", parse: into(&r.Token, newqueue.ParseToken), object: true},
+		{name: "status", parse: intoIn(r.q.dialect, &r.Status, newqueue.Parse)},
+		{name: "token", parse: intoIn(r.q.dialect, &r.Token, newqueue.Parse), object: true},
 	}
 }
 
 func (r *Request) decide(ctx context.Context, t states.Transition, a act) (p plan, err error) {
 	status := r.Status
 	status.State, status.LastModified, status.Message = newqueue.AccessState(t.To), r.q.clock(), a.message
-	p.status, p.keep = status.Object(r.q.dialect), func() { r.Status = status }
+	p.status, p.keep = newqueue.ToObject(r.q.dialect, status), func() { r.Status = status }
 	if t.Nodes == states.NodesRemoved {
 		p.ops, err = r.remove(ctx)
 	}
@@ -50,11 +50,11 @@ func (q *Queue) CreateRequest(ctx context.Context, queue newqueue.AccessQueue, t
 	if err := queue.Validate(); err != nil {
 		return "", err
 	}
-	data, err := token.Object().Marshal()
+	data, err := newqueue.ToObject(q.dialect, token).Marshal()
 	if err != nil {
 		return "", err
 	}
-	status, err := newqueue.AccessStatus{State: newqueue.AccessState(q.creation(states.Access).To), LastModified: q.clock()}.Object(q.dialect).Marshal()
+	status, err := newqueue.ToObject(q.dialect, newqueue.AccessStatus{State: newqueue.AccessState(q.creation(states.Access).To), LastModified: q.clock()}).Marshal()
 	if err != nil {
 		return "", err
 	}

@@ -36,11 +36,11 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 	case "init queue":
 		return q.Init(ctx)
 	case "create batch":
-		id, err = q.CreateBatch(ctx, must(newqueue.ParseSubmission(q.Dialect(), encode(r.Docs["submission"]))))
+		id, err = q.CreateBatch(ctx, must(newqueue.Parse[newqueue.Submission](q.Dialect(), encode(r.Docs["submission"]))))
 		answer.IDs = []string{id}
 		return err
 	case "create request":
-		id, err = q.CreateRequest(ctx, newqueue.AccessQueue(r.Name), must(newqueue.ParseToken(encode(r.Docs["token"]))))
+		id, err = q.CreateRequest(ctx, newqueue.AccessQueue(r.Name), must(newqueue.Parse[newqueue.Token](a.q.Dialect(), encode(r.Docs["token"]))))
 		answer.IDs = []string{id}
 		return err
 	case "create job":
@@ -122,7 +122,7 @@ func (a *actor) work(ctx context.Context, got item, r library.Request, answer *l
 	job, _ := got.(*client.Job)
 	batch, _ := got.(*client.Batch)
 	if job != nil {
-		change(job, r.Docs)
+		a.change(job, r.Docs)
 	}
 	switch {
 	case r.Verb == "unlock":
@@ -200,7 +200,7 @@ func (a *actor) passOver(ctx context.Context, r library.Request, answer *library
 }
 
 // change gives a job the documents of a step.
-func change(j *client.Job, docs library.Docs) {
+func (a *actor) change(j *client.Job, docs library.Docs) {
 	for name, doc := range docs {
 		switch name {
 		case "priority":
@@ -208,11 +208,11 @@ func change(j *client.Job, docs library.Docs) {
 		case "space_needed":
 			j.SpaceNeeded = int64(number(doc))
 		case "identifiers":
-			j.Identifiers = must(newqueue.ParseIdentifiers(encode(doc)))
+			j.Identifiers = must(newqueue.Parse[newqueue.Identifiers](a.q.Dialect(), encode(doc)))
 		case "inventory":
-			j.Inventory = must(newqueue.ParseInventory(encode(doc)))
+			j.Inventory = must(newqueue.Parse[newqueue.Inventory](a.q.Dialect(), encode(doc)))
 		case "store":
-			j.Store = must(newqueue.ParseStore(encode(doc)))
+			j.Store = must(newqueue.Parse[newqueue.Store](a.q.Dialect(), encode(doc)))
 		}
 	}
 }
@@ -223,11 +223,11 @@ func (a *actor) newJobs(jobs []library.Docs) []client.JobSpec {
 	for _, docs := range jobs {
 		j := client.JobSpec{
 			Priority: number(docs["priority"]), SpaceNeeded: int64(number(docs["space_needed"])),
-			Configuration: must(newqueue.ParseConfiguration(a.q.Dialect(), encode(docs["configuration"]))),
-			Identifiers:   must(newqueue.ParseIdentifiers(encode(docs["identifiers"]))),
+			Configuration: must(newqueue.Parse[newqueue.Configuration](a.q.Dialect(), encode(docs["configuration"]))),
+			Identifiers:   must(newqueue.Parse[newqueue.Identifiers](a.q.Dialect(), encode(docs["identifiers"]))),
 		}
 		if title, ok := docs["metadata"]; ok {
-			j.Metadata = must(newqueue.ParseMetadata(encode(title)))
+			j.Metadata = must(newqueue.Parse[newqueue.Metadata](a.q.Dialect(), encode(title)))
 		}
 		all = append(all, j)
 	}

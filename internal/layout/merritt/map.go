@@ -54,19 +54,19 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	statusKinds := append(slices.Clone(jsonKinds), badState, badTime)
 	return []*layout.Codec{
 		{Name: "bid", Says: "a BID, which the rules below check", Read: func(*layout.CodecInput) (any, bool) { return nil, false }},
-		codec("submission", "a JSON object whose known keys are strings", jsonKinds, object(d, content(func(data []byte) (newqueue.Submission, error) { return newqueue.ParseSubmission(d, data) }))),
+		codec("submission", "a JSON object whose known keys are strings", jsonKinds, object(d, document[newqueue.Submission](d))),
 		codec("batch-status", "a JSON object with a batch's state and a time", statusKinds, batchStatus(d)),
-		codec("status-report", "a JSON object with lists of jobs", jsonKinds, content(func(data []byte) (newqueue.StatusReport, error) { return newqueue.ParseStatusReport(d, data) })),
+		codec("status-report", "a JSON object with lists of jobs", jsonKinds, document[newqueue.StatusReport](d)),
 		codec("object", "a JSON object", []string{layout.NotJSON}, object(d, content(newqueue.ParseObject))),
 		codec("access-status", "a JSON object with an access request's state and a time", statusKinds, accessStatus(d)),
 		codec("configuration", "a JSON object; the keys that the client library reads are strings", jsonKinds, object(d, content(parseConfiguration))),
 		codec("job-status", "a JSON object with a job's state, its last successful one, a number of retries and a time", statusKinds, jobStatus(d)),
 		codec("priority", "a decimal number from 0 to 99", []string{badValue}, content(priority)),
 		codec("space-needed", spaceNeeded[d], []string{badValue}, content(func(data []byte) (int64, error) { return newqueue.ParseSpaceNeeded(d, data) })),
-		codec("identifiers", "a JSON object with a string primary_id and a list local_id", jsonKinds, object(d, content(newqueue.ParseIdentifiers))),
-		codec("metadata", "a JSON object of strings", jsonKinds, object(d, content(newqueue.ParseMetadata))),
-		codec("inventory", "a JSON object with strings manifest_url and mode", jsonKinds, object(d, content(newqueue.ParseInventory))),
-		codec("store", "a JSON object with strings manifest_url, mode and delete", jsonKinds, object(d, content(newqueue.ParseStore))),
+		codec("identifiers", "a JSON object with a string primary_id and a list local_id", jsonKinds, object(d, document[newqueue.Identifiers](d))),
+		codec("metadata", "a JSON object of strings", jsonKinds, object(d, document[newqueue.Metadata](d))),
+		codec("inventory", "a JSON object with strings manifest_url and mode", jsonKinds, object(d, document[newqueue.Inventory](d))),
+		codec("store", "a JSON object with strings manifest_url, mode and delete", jsonKinds, object(d, document[newqueue.Store](d))),
 	}
 }
 
@@ -92,6 +92,11 @@ func content[T any](parse func([]byte) (T, error)) func(*layout.CodecInput) any 
 		}
 		return v
 	}
+}
+
+// document checks data that is a content of package newqueue.
+func document[T any, D newqueue.Document[T]](d newqueue.Dialect) func(*layout.CodecInput) any {
+	return content(func(data []byte) (T, error) { return newqueue.Parse[T, D](d, data) })
 }
 
 func contentFault(r *layout.CodecInput, err error) {
@@ -149,7 +154,7 @@ func statusCodec(d newqueue.Dialect, key string, of func(o newqueue.Object, r *l
 
 func jobStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 	return statusCodec(d, d.JobTimeKey(), func(o newqueue.Object, r *layout.CodecInput) error {
-		s, err := o.JobStatus(d)
+		s, err := newqueue.FromObject[newqueue.JobStatus](d, o)
 		if err != nil {
 			return err
 		}
@@ -165,7 +170,7 @@ func jobStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 
 func batchStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.CodecInput) error {
-		s, err := o.BatchStatus(d)
+		s, err := newqueue.FromObject[newqueue.BatchStatus](d, o)
 		checkState(r, "status", "a batch's", string(s.State), err != nil || s.State.Known())
 		return err
 	})
@@ -173,7 +178,7 @@ func batchStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 
 func accessStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 	return statusCodec(d, "last_modified", func(o newqueue.Object, r *layout.CodecInput) error {
-		s, err := o.AccessStatus(d)
+		s, err := newqueue.FromObject[newqueue.AccessStatus](d, o)
 		checkState(r, "status", "an access request's", string(s.State), err != nil || s.State.Known())
 		return err
 	})

@@ -107,7 +107,7 @@ func (p *places) visit(v layout.Visit) {
 		p.submission(b, n)
 	case "batch-status":
 		o, _ := v.Value.(newqueue.Object)
-		s, err := o.BatchStatus(p.d)
+		s, err := newqueue.FromObject[newqueue.BatchStatus](p.d, o)
 		if err == nil && s.State.Known() {
 			b.state = s.State
 		}
@@ -136,7 +136,7 @@ func (p *places) visit(v layout.Visit) {
 		p.reading.jobID, _ = o["jobID"].(string)
 	case "job-status":
 		o, _ := v.Value.(newqueue.Object)
-		s, err := o.JobStatus(p.d)
+		s, err := newqueue.FromObject[newqueue.JobStatus](p.d, o)
 		if i := slices.Index(p.d.JobStates(), s.State); err == nil && i >= 0 {
 			j.state, j.hasState = p.d.JobStates()[i], true
 		}
@@ -156,7 +156,7 @@ func (p *places) visit(v layout.Visit) {
 }
 
 func (p *places) submission(b *batchPlace, n znode.Node) {
-	s, err := newqueue.ParseSubmission(p.d, n.Data)
+	s, err := newqueue.Parse[newqueue.Submission](p.d, n.Data)
 	switch {
 	case err != nil && !p.d.IsEmptyObject(n.Data):
 	case s.BatchID == "":

@@ -105,7 +105,7 @@ func (b *Builder) checkToken(r rules.Record, s rules.State) {
 		return
 	}
 	for _, n := range (rules.Job{Record: r, State: s}).Nodes(b.plan.Dialect) {
-		if _, err := newqueue.ParseToken(n.Data); err != nil && znode.Name(n.Path) == "token" {
+		if _, err := newqueue.Parse[newqueue.Token](b.plan.Dialect, n.Data); err != nil && znode.Name(n.Path) == "token" {
 			b.find("token", Finding{Kind: "token", Effect: Unfit, Then: tokenThen, Choice: "unserviceable"}, FindingItem{Path: r.Path, What: "its token: " + err.Error()})
 		}
 	}

@@ -89,7 +89,7 @@ func (b *Batch) State() newqueue.BatchState {
 func (b *Batch) Objects(d newqueue.Dialect) []Object {
 	return []Object{
 		{Node: "submission", Values: b.submission.object(b.Key, d)},
-		{Node: "status", Values: newqueue.BatchStatus{State: b.State(), LastModified: b.changed}.Object(d)},
+		{Node: "status", Values: newqueue.ToObject(d, newqueue.BatchStatus{State: b.State(), LastModified: b.changed})},
 	}
 }
 

@@ -86,14 +86,14 @@ func (j Job) Objects(d newqueue.Dialect) []Object {
 	p := r.Legacy.Payload
 	objects := []Object{
 		{Node: "configuration", Values: configuration(r, j.Batch, d)},
-		{Node: "identifiers", Values: Identifiers(p).Object()},
-		{Node: "metadata", Values: metadata(p).Object()},
-		{Node: "status", Values: newqueue.JobStatus{State: j.State.Job, LastSuccessful: j.State.lastSuccessful(d),
-			LastModified: r.Legacy.Header.Time, Message: j.State.Message}.Object(d)},
+		{Node: "identifiers", Values: newqueue.ToObject(d, Identifiers(p))},
+		{Node: "metadata", Values: newqueue.ToObject(d, metadata(p))},
+		{Node: "status", Values: newqueue.ToObject(d, newqueue.JobStatus{State: j.State.Job, LastSuccessful: j.State.lastSuccessful(d),
+			LastModified: r.Legacy.Header.Time, Message: j.State.Message})},
 	}
 	if r.Queue == Inventory {
 		inventory := newqueue.Inventory{ManifestURL: Text(p, "manifestURL"), Mode: inventoryMode}
-		objects = append(objects, Object{Node: "inventory", Values: inventory.Object()})
+		objects = append(objects, Object{Node: "inventory", Values: newqueue.ToObject(d, inventory)})
 	}
 	return objects
 }
@@ -129,7 +129,7 @@ func accessObjects(r Record, s State, d newqueue.Dialect) []Object {
 		token.text = r.Data[headerWidth:]
 	}
 	status := newqueue.AccessStatus{State: s.Access, LastModified: r.Legacy.Header.Time, Message: s.Message}
-	return []Object{token, {Node: "status", Values: status.Object(d)}}
+	return []Object{token, {Node: "status", Values: newqueue.ToObject(d, status)}}
 }
 
 // provenance says which record a job or access request was made from. It is the data of

@@ -123,7 +123,7 @@ func (s *submission) object(key BatchKey, d newqueue.Dialect) newqueue.Object {
 			f.set(&fields, s.value(f.property))
 		}
 	}
-	o := fields.Object(d)
+	o := newqueue.ToObject(d, fields)
 	if d != newqueue.MrtZK {
 		return o
 	}

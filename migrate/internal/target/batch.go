@@ -59,7 +59,7 @@ func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch 
 	var b Batch
 	_, b.There = there[root]
 	b.StatusVersion = there[root+"/status"].Stat.Version
-	if status, err := newqueue.ParseBatchStatus(d, there[root+"/status"].Data); err == nil {
+	if status, err := newqueue.Parse[newqueue.BatchStatus](d, there[root+"/status"].Data); err == nil {
 		b.State = status.State
 	}
 	for _, f := range newqueue.BatchFolders {

@@ -158,7 +158,7 @@ func entries(d newqueue.Dialect, job string, nodes []znode.Node, bid string) (pa
 		case job + "/bid":
 			bid = string(n.Data)
 		case job + "/status":
-			status, _ = newqueue.ParseJobStatus(d, n.Data)
+			status, _ = newqueue.Parse[newqueue.JobStatus](d, n.Data)
 		case job + "/priority":
 			if p, err := newqueue.ParsePriority(n.Data); err == nil {
 				priority = p
