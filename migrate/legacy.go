@@ -43,12 +43,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	for _, n := range src.Nodes {
 		r.queue(n.Path).Records = len(n.Names)
 	}
-	var due []*ledger.Migrated // not handed over, or in the legacy queue again
-	for e := range t.Ledger.All() {
-		if !e.HandedOver || src.Has(e.Record) {
-			due = append(due, e)
-		}
-	}
+	due := slices.Collect(standing.Due(t, src))
 	done := 0
 	look := &standing.Reader{Target: t, Names: names, Src: src, Decide: standing.DecideRelease, MayBeUnknown: true}
 	for c, err := range look.All(ctx, due) {

@@ -99,14 +99,14 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 	for _, e := range entries {
 		run, queue := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
 		path := run.Origin.Path(queue)
-		is, there := now[queue]
+		is := standing.QueueOf(run, queue, now[queue])
 		switch {
-		case e.HandedOver && !there:
+		case e.HandedOver && is == standing.Removed:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
 		case e.HandedOver, src.Has(e.Record), d.Vanished != standing.Undecided, d.RecordIs[e.Record] != standing.Undecided:
-		case !there:
+		case is == standing.Removed:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
-		case is != run.Origin.Czxids[queue] && !run.Restored:
+		case is == standing.MadeAgain:
 			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, path, run.ID)
 		}
 	}

@@ -191,9 +191,8 @@ func (r *release) concernsRuns() bool {
 
 // due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
 func (r *release) due() (entries []*ledger.Migrated) {
-	for e := range r.t.Ledger.All() {
-		is := !e.HandedOver && r.t.Ledger.Runs[e.Run].State == ledger.Done || e.HandedOver && r.src != nil && r.src.Has(e.Record)
-		if is && r.isAbout(rules.KindOf(e.Job).Hold()) {
+	for e := range standing.Due(r.t, r.src) {
+		if (e.HandedOver || r.t.Ledger.Runs[e.Run].State == ledger.Done) && r.isAbout(rules.KindOf(e.Job).Hold()) {
 			entries = append(entries, e)
 		}
 	}

@@ -104,6 +104,7 @@ var deeds = []deed{
 	// Submitters.
 	{name: "a record is submitted", do: func(e *explored) { e.deposited(e.newID(), "bid-1", legacy.Pending) }},
 	{name: "a record of a new batch is submitted", do: func(e *explored) { e.deposited(e.newID(), "bid-9", legacy.Pending) }},
+	{name: "a submitter lost the answer, and submits a record again", do: (*explored).submitAgain},
 	{name: "a request is submitted", do: func(e *explored) {
 		if there, _, _ := e.conn.Exists("/accessSmall.1"); there {
 			e.requested("/accessSmall.1", "token-"+e.newID())
@@ -242,6 +243,16 @@ func (e *explored) requeue(record int) {
 		data[0] = byte(legacy.Pending)
 		e.create("/ingest/mrtQ-0000", data, zk.FlagSequence)
 		e.set(record, legacy.Consumed, legacy.Deleted)
+	}
+}
+
+// submitAgain makes two records of one key, as the legacy library does after a lost connection. The legacy queue does both.
+func (e *explored) submitAgain() {
+	path := e.paths[ofBatch]
+	data, _, err := e.conn.Get(path)
+	if key := e.key(path); err == nil && legacy.Status(data[0]) == legacy.Pending {
+		e.create("/ingest/mrtQ-0000", data, zk.FlagSequence)
+		e.fates[key] = fate{e.fates[key].least, e.fates[key].most + 1}
 	}
 }
 

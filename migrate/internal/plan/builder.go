@@ -106,7 +106,7 @@ func (b *Builder) checkOrigin() {
 			says = fmt.Sprintf("%s took its records from below %s, this source is %s", run.ID, run.Origin.Chroot, chroot)
 		}
 		for _, queue := range slices.Sorted(maps.Keys(run.Origin.Czxids)) {
-			if b.isAnother(queue, &run) && b.waits[place{int32(i), queue}] {
+			if standing.QueueOf(&run, queue, b.queues[queue]) == standing.MadeAgain && b.waits[place{int32(i), queue}] {
 				says = fmt.Sprintf("%s is not the znode from which %s took its records", queue, run.ID)
 			}
 		}
@@ -119,14 +119,6 @@ func (b *Builder) checkOrigin() {
 			return
 		}
 	}
-}
-
-// isAnother reports whether a queue node is not the one from which a run took its records. After a restore from
-// a backup, nothing shows that.
-func (b *Builder) isAnother(queue string, run *ledger.Run) bool {
-	is, there := b.queues[queue]
-	was, known := run.Origin.Czxids[queue]
-	return there && known && is != was && !run.Restored
 }
 
 func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }

@@ -3,6 +3,7 @@
 //
 //	facts.go      what a record and its job are now, from what was read; it is pure
 //	decide.go     the tables: what becomes of them; it is pure, too
+//	queue.go      what a queue node is now, and which records a release is about
 //	reader.go     reads both, and decides
 //	renamed.go    what is in the legacy queue under another name
 //	elsewhere.go  what other targets have taken
@@ -89,12 +90,11 @@ func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queue int
 	unreadable := read.Err != nil && read.Err.Kind == rules.Unreadable
 	same := read.There && !unreadable && ledger.HashOf(read.SHA256()) == e.Hash
 	tells := run.Origin.OneEnsemble && !run.Restored // a czxid does
-	began, known := run.Origin.Czxids[znode.Parent(e.Record)]
 	switch {
 	case !read.There:
 	case unreadable:
 		f.Record = Unknown
-	case known && tells && queue != began && !same:
+	case tells && !same && QueueOf(run, znode.Parent(e.Record), queue) == MadeAgain:
 		f.Another = true
 	case same && (read.Stat.Czxid == e.Czxid || !tells || e.HandedOver): // who puts back a record that was handed over gives it another czxid
 		f.Record = AsMigrated
