@@ -124,7 +124,7 @@ func (f *finder) readRecord(ctx context.Context) error {
 	e := f.t.Ledger.Find(f.item.Path)
 	if e != nil {
 		run := &f.t.Ledger.Runs[e.Run]
-		facts := standing.FactsOf(e, run, record, f.src.Czxids()[znode.Parent(e.Record)])
+		facts := standing.FactsOf(e, run, record, f.src.Czxids())
 		f.item.Standing = facts.Word()
 		if to := renames.To(e.Record); to.There {
 			f.item.Standing, record = standing.Renamed, to

@@ -99,7 +99,7 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 	for _, e := range entries {
 		run, queue := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
 		path := run.Origin.Path(queue)
-		is := standing.QueueOf(run, queue, now[queue])
+		is := standing.QueueOf(run, queue, now)
 		switch {
 		case e.HandedOver && is == standing.Removed:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)

@@ -193,7 +193,7 @@ func (d Decisions) missing(t *target.Target, src *Source) map[string]bool {
 	missing, now := map[string]bool{}, src.Czxids()
 	for e := range t.Ledger.All() {
 		queue := znode.Parent(e.Record)
-		if !e.HandedOver && (!src.Has(e.Record) || standing.QueueOf(&t.Ledger.Runs[e.Run], queue, now[queue]) == standing.MadeAgain) {
+		if !e.HandedOver && (!src.Has(e.Record) || standing.QueueOf(&t.Ledger.Runs[e.Run], queue, now) == standing.MadeAgain) {
 			missing[e.Record] = true
 		}
 	}

@@ -106,7 +106,7 @@ func (b *Builder) checkOrigin() {
 			says = fmt.Sprintf("%s took its records from below %s, this source is %s", run.ID, run.Origin.Chroot, chroot)
 		}
 		for _, queue := range slices.Sorted(maps.Keys(run.Origin.Czxids)) {
-			if standing.QueueOf(&run, queue, b.queues[queue]) == standing.MadeAgain && b.waits[place{int32(i), queue}] {
+			if standing.QueueOf(&run, queue, b.queues) == standing.MadeAgain && b.waits[place{int32(i), queue}] {
 				says = fmt.Sprintf("%s is not the znode from which %s took its records", queue, run.ID)
 			}
 		}
@@ -218,7 +218,7 @@ func (b *Builder) Add(f source.Fetched) {
 	entry := b.in.Target.Ledger.Find(r.Path)
 	var facts standing.Facts
 	if entry != nil {
-		if facts = standing.FactsOf(entry, &b.in.Target.Ledger.Runs[entry.Run], f, b.queues[znode.Parent(r.Path)]); facts.Another {
+		if facts = standing.FactsOf(entry, &b.in.Target.Ledger.Runs[entry.Run], f, b.queues); facts.Another {
 			entry = nil
 		}
 	}

@@ -83,9 +83,9 @@ func (f Facts) Word() RecordCondition {
 	return ThereAgain
 }
 
-// FactsOf returns what the ledger and the legacy queue show of a migrated record. read is the znode that has its name now, and queue the
-// czxid of its queue node. Nothing is known of its job.
-func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queue int64) Facts {
+// FactsOf returns what the ledger and the legacy queue show of a migrated record. read is the znode that has its name now, and queues
+// are the czxids of the queue nodes. Nothing is known of its job.
+func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queues map[string]int64) Facts {
 	f := Facts{Record: Absent, HandedOver: e.HandedOver, Kept: e.Kept, Restored: run.Restored}
 	unreadable := read.Err != nil && read.Err.Kind == rules.Unreadable
 	same := read.There && !unreadable && ledger.HashOf(read.SHA256()) == e.Hash
@@ -94,7 +94,7 @@ func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queue int
 	case !read.There:
 	case unreadable:
 		f.Record = Unknown
-	case tells && !same && QueueOf(run, znode.Parent(e.Record), queue) == MadeAgain:
+	case tells && !same && QueueOf(run, znode.Parent(e.Record), queues) == MadeAgain:
 		f.Another = true
 	case same && (read.Stat.Czxid == e.Czxid || !tells || e.HandedOver): // who puts back a record that was handed over gives it another czxid
 		f.Record = AsMigrated

@@ -59,7 +59,7 @@ func TestFactsOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			run := &ledger.Run{Restored: c.restored, Origin: ledger.Origin{OneEnsemble: !c.fromDump, Czxids: map[string]int64{"/ingest": queue}}}
 			e := &ledger.Migrated{Record: record, Job: "/jobs/jid0000000001", Hash: ledger.HashOf(sha256.Sum256(migrated)), Czxid: 8, HandedOver: c.handedOver}
-			if f := standing.FactsOf(e, run, c.read, c.queue); f.Word() != c.want || f.Another != c.another {
+			if f := standing.FactsOf(e, run, c.read, map[string]int64{"/ingest": c.queue}); f.Word() != c.want || f.Another != c.another {
 				t.Errorf("%s, another: %t; expected %s, %t", f.Word(), f.Another, c.want, c.another)
 			}
 		})

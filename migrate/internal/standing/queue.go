@@ -18,14 +18,15 @@ const (
 	Removed   QueueCondition = "removed"
 )
 
-// QueueOf returns what a queue node is from which a run took its records. czxid is the node's now; 0 if it is not there. A run whose
-// record was restored from a backup can't tell one node from another.
-func QueueOf(run *ledger.Run, queue string, czxid int64) QueueCondition {
+// QueueOf returns what a queue node is from which a run took its records. czxids are those of the nodes that are there, by their paths. A
+// run whose record was restored from a backup can't tell one node from another.
+func QueueOf(run *ledger.Run, queue string, czxids map[string]int64) QueueCondition {
 	was, known := run.Origin.Czxids[queue]
+	is, there := czxids[queue]
 	switch {
-	case czxid == 0:
+	case !there:
 		return Removed
-	case known && czxid != was && !run.Restored:
+	case known && is != was && !run.Restored:
 		return MadeAgain
 	}
 	return Same

@@ -7,26 +7,23 @@ import (
 	"mrtq/migrate/internal/standing"
 )
 
-// TestQueueOf: what a queue node is now, by its czxid.
+// TestQueueOf: what a queue node is now, by its czxid. That of a server's root is 0.
 func TestQueueOf(t *testing.T) {
-	for _, c := range []struct {
-		was, is  int64 // 0 if it was, or is, not there
-		restored bool  // the run's record, from a backup
+	for name, c := range map[string]struct {
+		was, is  map[string]int64
+		restored bool // the run's record, from a backup
 		want     standing.QueueCondition
 	}{
-		{7, 7, false, standing.Same},
-		{7, 9, false, standing.MadeAgain},
-		{7, 9, true, standing.Same},
-		{7, 0, false, standing.Removed},
-		{7, 0, true, standing.Removed},
-		{0, 9, false, standing.Same}, // no record was taken from it
+		"the same":                    {map[string]int64{"/": 0}, map[string]int64{"/": 0}, false, standing.Same},
+		"another":                     {map[string]int64{"/": 7}, map[string]int64{"/": 9}, false, standing.MadeAgain},
+		"another, after a restore":    {map[string]int64{"/": 7}, map[string]int64{"/": 9}, true, standing.Same},
+		"none":                        {map[string]int64{"/": 7}, nil, false, standing.Removed},
+		"none, after a restore":       {map[string]int64{"/": 7}, nil, true, standing.Removed},
+		"no record was taken from it": {nil, map[string]int64{"/": 9}, false, standing.Same},
 	} {
-		run := &ledger.Run{Restored: c.restored, Origin: ledger.Origin{Czxids: map[string]int64{}}}
-		if c.was != 0 {
-			run.Origin.Czxids["/ingest"] = c.was
-		}
-		if got := standing.QueueOf(run, "/ingest", c.is); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+		run := &ledger.Run{Restored: c.restored, Origin: ledger.Origin{Czxids: c.was}}
+		if got := standing.QueueOf(run, "/", c.is); got != c.want {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

@@ -279,7 +279,7 @@ func (l *Reader) aboutRecord(c *Standing) {
 	if l.Src == nil {
 		c.Facts = Facts{Record: AsMigrated, HandedOver: c.Entry.HandedOver, Kept: c.Entry.Kept, Restored: c.Run.Restored}
 	} else {
-		c.Facts = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues[znode.Parent(c.Entry.Record)])
+		c.Facts = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues)
 	}
 	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
 	if c.Another {

@@ -135,7 +135,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	case entry.HandedOver && v.completed(entry):
 		v.verdict.NotCompared++
 		return it
-	case !f.There || f.Err != nil || is != entry.Hash, !entry.HandedOver && standing.FactsOf(entry, it.run, f, v.queues[znode.Parent(entry.Record)]).Record != standing.AsMigrated:
+	case !f.There || f.Err != nil || is != entry.Hash, !entry.HandedOver && standing.FactsOf(entry, it.run, f, v.queues).Record != standing.AsMigrated:
 		return it
 	}
 	d := rules.Decide(f.Record, it.run.Choices)
