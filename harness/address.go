@@ -28,7 +28,6 @@ const chrootPrefix = "mrtq-"
 // noteBegins is the beginning of the note, which is the data of such a chroot.
 const noteBegins = "made by mrtq's test harness on "
 
-// launchAddress creates a chroot below the given address.
 func (s *Server) launchAddress(ctx context.Context) error {
 	a, err := zkconn.ParseAddress(string(s.backend))
 	if err != nil {

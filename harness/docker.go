@@ -33,7 +33,6 @@ const (
 	containerTLS    = "/" + certificateName // where the certificate is put in a container
 )
 
-// launchDocker starts one server in a container.
 func (s *Server) launchDocker(ctx context.Context) error {
 	if node.Run == nil {
 		return &UnavailableError{Docker, "this program has no Docker client in it", `import _ "mrtq/harness/docker"`}

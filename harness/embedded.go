@@ -9,7 +9,6 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// launchEmbedded starts a server inside this process.
 func (s *Server) launchEmbedded(context.Context) error {
 	opt := minizk.Options{
 		Addr:        s.opt.Listen,
@@ -45,7 +44,6 @@ func (s *Server) launchEmbedded(context.Context) error {
 	return nil
 }
 
-// embedded is a server in this process.
 type embedded struct{ zk *minizk.Server }
 
 // Start serves again at the same ports, with the same tree.

@@ -149,7 +149,6 @@ func (s *Server) control(nodes []int, acts ...func(i int) error) error {
 	return nil
 }
 
-// await waits until server i is ready.
 func (s *Server) await(ctx context.Context, i int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.opt.StartTimeout,
 		fmt.Errorf("not ready after %v", s.opt.StartTimeout.Round(time.Millisecond)))

@@ -43,7 +43,6 @@ func decodeJSON(data []byte) (Payload, *Error) {
 // usualProperties is how many properties a record has, about.
 const usualProperties = 16
 
-// errJSONSyntax says that a text is not JSON.
 var errJSONSyntax = &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON"}
 
 // jsonSyntax says why data is not JSON.
@@ -82,7 +81,6 @@ type scanner struct {
 
 func (s *scanner) atEnd() bool { return s.pos == len(s.text) }
 
-// take skips next if the text continues with it.
 func (s *scanner) take(next string) bool {
 	if !strings.HasPrefix(s.text[s.pos:], next) {
 		return false
@@ -91,7 +89,6 @@ func (s *scanner) take(next string) bool {
 	return true
 }
 
-// blank skips white space.
 func (s *scanner) blank() {
 	for s.pos < len(s.text) {
 		switch s.text[s.pos] {
@@ -203,7 +200,6 @@ func (s *scanner) jsonNumber() bool {
 	return true
 }
 
-// digits skips decimal digits, and reports whether there was one.
 func (s *scanner) digits() bool {
 	begin := s.pos
 	for !s.atEnd() && '0' <= s.text[s.pos] && s.text[s.pos] <= '9' {

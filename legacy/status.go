@@ -20,7 +20,6 @@ const (
 	Held      Status = 5 // kept back by an administrator
 )
 
-// statuses has each status's name.
 var statuses = [...]string{Pending: "pending", Consumed: "consumed", Deleted: "deleted", Failed: "failed", Completed: "completed", Held: "held"}
 
 // Valid reports whether s is one of the six.

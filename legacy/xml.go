@@ -142,7 +142,6 @@ func (d *document) checkProlog() *Error {
 	return nil
 }
 
-// directive refuses a declaration.
 func (d *document) directive(refused *etree.Directive) *Error {
 	at := d.find(func(t xml.Token) bool {
 		found, ok := t.(xml.Directive)

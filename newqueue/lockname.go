@@ -16,7 +16,6 @@ type Lock struct {
 	name string
 }
 
-// lockKind is a folder of locks.
 type lockKind struct {
 	says      string
 	folder    func(Dialect) string

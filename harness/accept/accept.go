@@ -156,7 +156,6 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 	return s.run(ctx, all)
 }
 
-// suite is one run.
 type suite struct {
 	opt      Options
 	root     string // chroot of the address
@@ -226,7 +225,6 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	}
 }
 
-// ended records the result of a scenario.
 func (s *suite) ended(c *runner.Case, w *world, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,10 +235,8 @@ func (s *suite) ended(c *runner.Case, w *world, err error) {
 // rowID matches a tag that is the id of a row.
 var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 
-// oneLine turns an error of several lines into one line.
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
-// report decides whether the run passes, and why not.
 func (s *suite) report(cases []*runner.Case) *Report {
 	r := &Report{NotOfferedByVerb: map[string]int{}, Subset: s.opt.Tags != "" || s.opt.Only != "" || s.opt.Features != nil || s.opt.Libraries != nil}
 	var ran []scenario

@@ -78,7 +78,6 @@ func coverage(d newqueue.Dialect) []*Row {
 	return rows
 }
 
-// scenario is the result of one scenario.
 type scenario struct {
 	*runner.Case
 	dialect newqueue.Dialect

@@ -37,7 +37,6 @@ func (w *world) wantField(at, key string, value any) error {
 	return errors.Join(w.put(at, encode(o)), w.seenField(at, key, value))
 }
 
-// seenField compares a field with what was seen.
 func (w *world) seenField(at, key string, value any) error {
 	n := w.seen.Get(at)
 	if n == nil {
@@ -67,7 +66,6 @@ func (w *world) wantNode(at string, holds any) error {
 	return nil
 }
 
-// wantNodes expects several znodes.
 func (w *world) wantNodes(all nodes) error {
 	var wrong []error
 	for _, at := range paths(all) {
@@ -220,7 +218,6 @@ func sameContent(a, b []byte) bool {
 // same compares a field that was read with one that a Then named.
 func same(got, want any) bool { return show(got) == show(want) }
 
-// show returns a field as JSON.
 func show(value any) string {
 	if value == any(absent{}) {
 		return "not there"

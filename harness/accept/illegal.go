@@ -10,7 +10,6 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// pair is two states of one entity.
 type pair struct{ from, to string }
 
 // illegal returns the feature with every pair of an entity's states between which no
@@ -59,7 +58,6 @@ func notJoined(e states.Entity, d newqueue.Dialect) []pair {
 	return pairs
 }
 
-// allowed returns the states to which an entity can move from a state.
 func allowed(table states.Table, from string) string {
 	var to []string
 	for _, t := range table.From(from) {
@@ -70,7 +68,6 @@ func allowed(table states.Table, from string) string {
 	return cmp.Or(strings.Join(to, " "), "no state")
 }
 
-// workersState reports whether a worker can make a step from a state.
 func workersState(table states.Table, state string) bool {
 	return slices.ContainsFunc(table.From(state), func(t states.Transition) bool { return t.Who == states.Worker })
 }

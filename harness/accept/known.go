@@ -52,7 +52,6 @@ func judge(known []KnownFailure, ran []scenario, all bool) (problems []string) {
 	return problems
 }
 
-// isKnown reports whether a scenario is in a list of known deviations.
 func isKnown(known []KnownFailure, sc scenario) bool {
 	return slices.ContainsFunc(known, func(k KnownFailure) bool { return k.is(sc) })
 }

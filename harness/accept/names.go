@@ -136,7 +136,6 @@ func (w *world) checked(step runner.Step) func(pattern string, f any, refersTo .
 
 var errorType = reflect.TypeFor[error]()
 
-// checkedType returns the type of a function that may return an error.
 func checkedType(t reflect.Type) reflect.Type {
 	var in []reflect.Type
 	for i := range t.NumIn() {
@@ -148,7 +147,6 @@ func checkedType(t reflect.Type) reflect.Type {
 // groups has the names of the groups of each pattern, because each scenario defines all steps again.
 var groups sync.Map
 
-// groupsOf returns the names of the groups of a pattern.
 func groupsOf(pattern string) []string {
 	names, known := groups.Load(pattern)
 	if !known {
@@ -158,7 +156,6 @@ func groupsOf(pattern string) []string {
 	return names.([]string)
 }
 
-// isStep reports whether a text is a step of the scenarios.
 func isStep(text string) bool {
 	return slices.ContainsFunc(steps(), func(step *regexp.Regexp) bool { return step.MatchString(text) })
 }
@@ -197,7 +194,6 @@ func (w *world) check(names []string, args []reflect.Value, refersTo []string) e
 	return nil
 }
 
-// stateIn expects a state of a kind of items.
 func stateIn(kind, name string, dialects ...newqueue.Dialect) error {
 	var all []string
 	for _, d := range dialects {
@@ -217,7 +213,6 @@ func lastState(name string, dialects ...newqueue.Dialect) error {
 	return stateIn("job", name, dialects...)
 }
 
-// oneOf expects a name that is one of all.
 func oneOf(what, name string, all []string) error {
 	if slices.Contains(all, name) {
 		return nil
@@ -238,7 +233,6 @@ func (w *world) jobsExist(list string) error {
 	return each(list, func(name string) error { _, err := w.path("job " + name); return err })
 }
 
-// jobsAreNew expects names that a scenario can use, and that it has not used.
 func (w *world) jobsAreNew(list string) error {
 	var before []string
 	return each(list, func(name string) error {
@@ -263,7 +257,6 @@ func (w *world) isNew(name string) error {
 
 var oneLetter = regexp.MustCompile(`^[A-Z]$`)
 
-// path returns the path of an item by its name in the scenario.
 func (w *world) path(name string) (string, error) {
 	if p, ok := w.names[name]; ok {
 		return p, nil
@@ -275,7 +268,6 @@ func (w *world) path(name string) (string, error) {
 	return "", fmt.Errorf("the scenario has no %s: it has the %s", name, strings.Join(has, ", the "))
 }
 
-// known returns an actor that has acted before.
 func (w *world) known(name string) (*actor, error) {
 	if a, ok := w.actors[name]; ok {
 		return a, nil
@@ -283,7 +275,6 @@ func (w *world) known(name string) (*actor, error) {
 	return nil, fmt.Errorf("the scenario has no %s yet: it has %s", name, strings.Join(slices.Sorted(maps.Keys(w.actors)), ", "))
 }
 
-// hasAcquired expects that an actor has acquired something.
 func (w *world) hasAcquired(name string) error {
 	a, err := w.known(name)
 	if err == nil && a.has == "" {
@@ -292,7 +283,6 @@ func (w *world) hasAcquired(name string) error {
 	return err
 }
 
-// acquiredKind is the kind of what the worker has acquired.
 func (w *world) acquiredKind() string {
 	if a := w.actors["worker"]; a != nil {
 		return kindOf(a.has)

@@ -69,7 +69,6 @@ func goneWithBatch(at string, before, after *znode.Tree) bool {
 	return before.Get(batch) != nil && after.Get(batch) == nil
 }
 
-// statesIn returns the states of all items in some folders, by path.
 func (s spelling) statesIn(folders []string, t *znode.Tree) map[string]string {
 	found := map[string]string{}
 	for _, folder := range folders {
@@ -96,7 +95,6 @@ func (s spelling) stateOf(t *znode.Tree, at string) string {
 	return state
 }
 
-// queued reports whether a job is in the queue of a state.
 func queued(t *znode.Tree, state, jid string) bool {
 	for _, name := range t.Children("/jobs/states/" + state) {
 		if strings.HasSuffix(name, "-"+jid) {

@@ -16,7 +16,6 @@ type observer struct {
 	acl    []zk.ACL // of the znodes that it creates
 }
 
-// object is a JSON object that a znode holds.
 type object map[string]any
 
 // parse returns the object in data, or nil if there is none.

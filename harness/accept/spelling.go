@@ -18,7 +18,6 @@ type spelling struct {
 	names      map[string]string // of states, by their values in JSON
 }
 
-// spell returns the spelling of a dialect.
 func spell(d newqueue.Dialect) spelling {
 	s := spelling{d, "last_modification_date", time.RFC3339, "/locks/queue/localid", map[string]string{}}
 	if d == newqueue.MrtZK {
@@ -32,7 +31,6 @@ func spell(d newqueue.Dialect) spelling {
 	return s
 }
 
-// timeKey is the field with the time in a status.
 func (s spelling) timeKey(kind string) string {
 	if kind == "job" {
 		return s.jobTime
@@ -48,7 +46,6 @@ func deployed(state string) (name string) {
 	return name
 }
 
-// mrtZK reports whether the dialect is that of the deployed library.
 func (s spelling) mrtZK() bool { return s.dialect == newqueue.MrtZK }
 
 // state returns a state's value in JSON. For none it is null.
@@ -75,7 +72,6 @@ func (s spelling) stateFromJSON(spelled any) string {
 	return "“" + text + "”"
 }
 
-// time returns the text for a time in JSON.
 func (s spelling) time(t time.Time) string { return t.Format(s.timeFormat) }
 
 // message returns the message in a status. Without one, only one dialect has the field.

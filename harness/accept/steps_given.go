@@ -87,7 +87,6 @@ func (w *world) next(folder, prefix string) string {
 	return fmt.Sprintf("%s/%s%010d", folder, prefix, n)
 }
 
-// newBatch writes a batch in a state.
 func (w *world) newBatch(name, state string) error {
 	if err := w.isNew(name); err != nil {
 		return err
@@ -105,7 +104,6 @@ func (w *world) newBatch(name, state string) error {
 	return w.write(all)
 }
 
-// submission is what a depositor sends.
 func (s spelling) submission(uuid string) object {
 	return object{
 		"profile_name": "merritt_demo_content", "submitter": "Dee Positor", "payload_filename": "three.checkm",
@@ -155,7 +153,6 @@ func (w *world) jobNodes(at, batch, state string, docs nodes) nodes {
 	return all
 }
 
-// configuration is a job's.
 func (s spelling) configuration(bid, url, localID string) object {
 	return object{
 		"batch_id": bid, "profile_name": "merritt_demo_content", "submitter": "Dee Positor",
@@ -164,17 +161,14 @@ func (s spelling) configuration(bid, url, localID string) object {
 	}
 }
 
-// entry returns the path of a job's entry in the queue of a state.
 func entry(state string, priority int, job string) string {
 	return newqueue.JobEntryPath(newqueue.JobState(state), priority, path.Base(job))
 }
 
-// batchEntry returns the path of a job's entry in its batch, if the job is in a state.
 func batchEntry(batch, state, job string) string {
 	return newqueue.BatchEntryPath(path.Base(batch), newqueue.JobState(state).Folder(), path.Base(job))
 }
 
-// newRequest writes an access request.
 func (w *world) newRequest(name, size, state string) error {
 	if err := w.isNew(name); err != nil {
 		return err
@@ -205,7 +199,6 @@ func (w *world) othersWork() error {
 		w.write(nodes{"/locks/collections/of_another_client": "", "/locks/inventory/of_another_client": ""}))
 }
 
-// newItem writes an item of any kind.
 func (w *world) newItem(kind, name string, s seed) error {
 	switch kind {
 	case "job":
@@ -232,7 +225,6 @@ func (w *world) acquired(kind, state string) error {
 	return w.arrange("worker", r)
 }
 
-// theseItems writes the items of a table.
 func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
 	columns := []string{kind}
 	if kind == "job" {
@@ -246,7 +238,6 @@ func (w *world) theseItems(kind, state, size string, t *godog.Table) error {
 	return err
 }
 
-// batchOf writes a batch with completed jobs.
 func (w *world) batchOf(state, jobs string) error {
 	err := w.newBatch("batch", state)
 	for _, job := range strings.Fields(jobs) {
@@ -255,7 +246,6 @@ func (w *world) batchOf(state, jobs string) error {
 	return err
 }
 
-// eachAcquired gives each of the jobs A, B and C a worker.
 func (w *world) eachAcquired() (err error) {
 	for _, name := range []string{"A", "B", "C"} {
 		err = cmp.Or(err, w.arrange("worker of "+name, request{Verb: "acquire", What: "job", From: "notify"}))
@@ -263,7 +253,6 @@ func (w *world) eachAcquired() (err error) {
 	return err
 }
 
-// numbers are the columns that hold numbers.
 var numbers = []string{"priority", "bytes"}
 
 // rowsOf reads a scenario's table, which may have the known columns. Without one, its value is 0 or "".

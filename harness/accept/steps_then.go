@@ -45,7 +45,6 @@ func (w *world) itemIs(name, state, priority, message string) error {
 	return errors.Join(wrong...)
 }
 
-// priorityIn returns a job's priority in a tree.
 func priorityIn(t *znode.Tree, at string) int {
 	n := t.Get(at + "/priority")
 	if n == nil {
@@ -327,7 +326,6 @@ func (w *world) batchAndJobsAre(state, jobs, states string) error {
 		equal("the states of the jobs", strings.Join(are, " "), states))
 }
 
-// equal compares what a step has found with what it expects.
 func equal(what string, got, want any) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s: %v, expected %v", what, got, want)
@@ -335,7 +333,6 @@ func equal(what string, got, want any) error {
 	return nil
 }
 
-// foldersAreThere expects folders with these names below another.
 func (w *world) foldersAreThere(below, names string) error {
 	all := nodes{}
 	for _, name := range strings.Fields(names) {

@@ -36,7 +36,6 @@ func (w *world) workerAcquires(which, kind, state string) error {
 	return w.act(actorNamed(which, "worker"), r)
 }
 
-// workersVerbs are what a worker does with what it has acquired, by the words of a scenario.
 var workersVerbs = map[string]string{
 	"succeeds": "succeed", "fails it": "fail", "holds it": "hold", "unlocks it": "unlock",
 	"makes its report": "report", "records the report as sent": "finish",
@@ -50,10 +49,8 @@ func found(service, url string) (name string, doc object) {
 	return "inventory", object{"manifest_url": url, "mode": "full"}
 }
 
-// identifiers are what a worker writes when it mints one.
 func identifiers(ark string) object { return object{"primary_id": ark, "local_id": []string{"loc-1"}} }
 
-// workerMakes returns a step that creates the jobs of a table.
 func (w *world) workerMakes(r request) func(*godog.Table) error {
 	return func(t *godog.Table) (err error) {
 		if w.jobs, err = w.manifest(t); err != nil {
@@ -69,7 +66,6 @@ func (w *world) submissionComesIn(uuid string) error {
 	return w.act("API", request{Verb: "create", What: "batch", Docs: nodes{"submission": w.submission(uuid)}})
 }
 
-// adminsVerbs are what an administrator does to an item, by the words of a scenario.
 var adminsVerbs = map[string]request{
 	"holds":                        {Verb: "admin-move", From: "pending", To: "held"},
 	"releases":                     {Verb: "admin-move", From: "held", To: "pending"},

@@ -19,7 +19,6 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// request is what an actor asks of the code under test.
 type request = library.Request
 
 // world belongs to one scenario. It has a chroot of its own, the scenario's actors, and
@@ -56,21 +55,18 @@ type world struct {
 // earlier.
 var start = time.Date(2024, 3, 1, 12, 0, 0, 0, time.FixedZone("", -8*3600))
 
-// longAgo is the time that the Givens write.
 var longAgo = start.Add(-240 * time.Hour)
 
 // actTimeout is the limit of one act. Nothing in a scenario waits for long. A driver that does not answer is
 // killed before.
 const actTimeout = 35 * time.Second
 
-// actor is a worker, an administrator or another client of the code under test.
 type actor struct {
 	library.Session
 	able library.Capabilities
 	has  string // the path of what it acquired last
 }
 
-// outcome is what the code under test has answered, for a Then to check.
 type outcome struct {
 	library.Answer
 	able     library.Capabilities // who has answered
@@ -285,7 +281,6 @@ func (w *world) write(all nodes) error {
 	return nil
 }
 
-// flush sends what was written by hand.
 func (w *world) flush() error {
 	if len(w.byHand) == 0 {
 		return nil

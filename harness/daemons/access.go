@@ -27,7 +27,6 @@ func (t *Turn) assembleLarge() {
 	}
 }
 
-// assembleSmall is one turn of the worker for small requests.
 func (t *Turn) assembleSmall() {
 	if !t.exists(newqueue.QueueHoldPath(newqueue.HoldAccessSmall)) {
 		t.assemble(newqueue.AccessSmall)

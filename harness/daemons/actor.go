@@ -164,13 +164,11 @@ func (t *Turn) waits(item, lock string) {
 	t.pause(Pause{Waits: lock})
 }
 
-// trouble notes what a daemon could not do.
 func (t *Turn) trouble(e services.Effect, item string, err error) {
 	isNew := t.world.trouble(Trouble{t.actor.daemon, e, item, err.Error()})
 	t.did = t.did || isNew || e == services.Fails
 }
 
-// took notes that a daemon has finished its step of an item.
 func (t *Turn) took(item string) {
 	t.did = true
 	t.world.Took[item] = append(t.world.Took[item], t.actor.daemon)
@@ -182,7 +180,6 @@ func (t *Turn) work(what, record string, note func(*Execution)) {
 	t.note(record, note)
 }
 
-// note changes what is known of a record's work.
 func (t *Turn) note(record string, note func(*Execution)) {
 	e := t.world.executions[record]
 	if e == nil {

@@ -26,7 +26,6 @@ func (b *batch) load() {
 	b.hasFailure = len(failed) > 0
 }
 
-// emptied reports whether a batch's batch-processing exists and is empty.
 func (l *library) emptied(bid string) (bool, error) {
 	path := "/batches/" + bid + "/states/batch-processing"
 	if !l.exists(path) {
@@ -81,7 +80,6 @@ func (t *Turn) submit(b *batch) {
 	t.took(b.path)
 }
 
-// submittedIdentifiers returns the ids that a submission names.
 func submittedIdentifiers(jp newqueue.Object) newqueue.Object {
 	primary, _ := value(jp, "objectID")
 	local, _ := value(jp, "localID")

@@ -114,7 +114,6 @@ func (t *Turn) jobIDs(q *client.Queue, jids []string) []string {
 	return all
 }
 
-// workOn is one turn of the worker for the jobs of a state.
 func (t *Turn) workOn(s newqueue.JobState) {
 	ctx, q := t.queue()
 	j, err := q.AcquireJob(ctx, s)
@@ -187,7 +186,6 @@ func (t *Turn) watchBatches() {
 	}
 }
 
-// reportDocumented is one turn of a reporter.
 func (t *Turn) reportDocumented(s newqueue.BatchState) {
 	ctx := context.Background()
 	b := acquireFirst(t, newqueue.BatchesPath, string(s), func(q *client.Queue) (*client.Batch, error) { return q.AcquireBatch(ctx, s) })
@@ -241,7 +239,6 @@ func (t *Turn) assembleDocumented(queue newqueue.AccessQueue) {
 	}
 }
 
-// cleanDocumented is one pass of the cleaning of dialect design.
 func (t *Turn) cleanDocumented() {
 	ctx, q := t.queue()
 	_, err := q.CleanupJobs(ctx)

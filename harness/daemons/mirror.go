@@ -25,7 +25,6 @@ type Mirror struct {
 	HeldByOthers bool
 }
 
-// known is a znode that the mirror knows.
 type known struct {
 	data []byte
 	stat zk.Stat

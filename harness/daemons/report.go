@@ -108,7 +108,6 @@ func (t *Turn) mail(b *batch, r request) {
 	t.send(m)
 }
 
-// judge notes what is wrong with a report.
 func (t *Turn) judge(m Email) {
 	listed := map[string]bool{}
 	for _, id := range slices.Concat(m.Completed, m.Failed) {
@@ -144,7 +143,6 @@ func (t *Turn) listed(b *batch, folder string, failed bool) (ids []string) {
 	return ids
 }
 
-// send sends a report.
 func (t *Turn) send(m Email) {
 	t.before("mail the report of", m.Batch)
 	t.world.Emails = append(t.world.Emails, m)

@@ -153,7 +153,6 @@ func ensureImage(ctx context.Context, c client.APIClient, image string) error {
 	return errors.Join(pull.Wait(ctx), pull.Close())
 }
 
-// running is a container that run created.
 type running struct{ testcontainers.Container }
 
 // Start starts the container again.

@@ -10,7 +10,6 @@ import (
 	"mrtq/internal/ztree"
 )
 
-// conn is one client's connection.
 type conn struct {
 	s     *Server
 	nc    net.Conn

@@ -4,7 +4,6 @@ import (
 	"mrtq/internal/jute"
 )
 
-// request is one request of a client, and the answer.
 type request struct {
 	jute.Request
 	payload []byte

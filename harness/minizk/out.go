@@ -46,7 +46,6 @@ func (q *outQueue) add(packet []byte) {
 	}
 }
 
-// waiting is how many bytes are queued.
 func (q *outQueue) waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,7 +74,6 @@ func (q *outQueue) notify(packet []byte) {
 	}
 }
 
-// flush writes what is queued.
 func (q *outQueue) flush() error {
 	q.flushing.Lock()
 	defer q.flushing.Unlock()

@@ -68,7 +68,6 @@ func (p *attempt) done(c *crew) (n int) {
 	return n
 }
 
-// workSome lets the new queue's workers do a part of the work.
 func (p *attempt) workSome(ctx context.Context, crew *crew) error {
 	part := int(workedBefore * float64(p.run()))
 	show, finish := p.opt.Meter.Progress("the workers work on a part", "records")

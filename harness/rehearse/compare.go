@@ -35,7 +35,6 @@ type Difference struct {
 	Message string `json:"message"`
 }
 
-// observed is what the workers did.
 type observed struct {
 	executions map[string]daemons.Execution
 	states     map[string]string // of jobs and requests, by their paths; none for those that were removed

@@ -55,7 +55,6 @@ func compareOrder(records []prediction, begun []string) (all []Difference) {
 	return all
 }
 
-// priority is that of a record's name.
 func priority(name string) int {
 	key, _ := legacy.ParseKey(name) // the plan could read it
 	return key.Priority

@@ -196,7 +196,6 @@ func (p *Practice) awaitRollback(ctx context.Context) error {
 	}
 }
 
-// sleep waits, unless ctx ends.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -26,7 +26,6 @@ type prediction struct {
 	Before bool
 }
 
-// batch is what the plan says of one batch.
 type batch struct {
 	ID      string
 	Reports bool // it is reported once, when its last job has run

@@ -49,7 +49,6 @@ const (
 	newFolder = "/new"
 )
 
-// rehearsal is one rehearsal under way.
 type rehearsal struct {
 	opt    Options
 	copy   *Copy
@@ -173,7 +172,6 @@ func (p *attempt) verifyOptions() migrate.VerifyOptions {
 	return migrate.VerifyOptions{Quarantined: p.kept}
 }
 
-// makePlan plans.
 func (p *attempt) makePlan(ctx context.Context) (err error) {
 	p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.options)
 	return err
@@ -219,7 +217,6 @@ func (p *attempt) newCrew(ctx context.Context, mishaps float64) *crew {
 	return c
 }
 
-// verify verifies the whole copy, and notes what is not as it should be.
 func (p *attempt) verify(ctx context.Context) error {
 	v, err := migrate.Verify(ctx, nil, &p.new.Reader, p.verifyOptions())
 	if err != nil {
@@ -292,7 +289,6 @@ func (r *rehearsal) first(ctx context.Context) error {
 	return p.workOff(ctx, crew)
 }
 
-// runHook calls a hook of a test.
 func (p *attempt) runHook(ctx context.Context, hook func(*migrate.Plan, daemons.Session, string) error) error {
 	if hook == nil {
 		return nil
@@ -350,7 +346,6 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	return nil
 }
 
-// noMeter is a meter that shows nothing.
 type noMeter struct{}
 
 func (noMeter) Phases(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }

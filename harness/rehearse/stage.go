@@ -20,7 +20,6 @@ const (
 	sessionTimeout = 6 * time.Second
 )
 
-// stage is the disposable server of a rehearsal.
 type stage struct {
 	cfg    zkconn.Config
 	root   string          // the chroot in which all happens; "" is the server's root
@@ -51,7 +50,6 @@ func start(ctx context.Context, opt Options) (*stage, error) {
 	return s, err
 }
 
-// wantEmpty refuses an address whose chroot is not empty.
 func wantEmpty(ctx context.Context, opt Options) error {
 	address, err := zkconn.ParseAddress(opt.On)
 	if err != nil {

@@ -131,7 +131,6 @@ func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 	return true, nil
 }
 
-// isLock reports whether a write takes an item.
 func isLock(write string) bool {
 	return strings.HasPrefix(write, "create /") && strings.HasSuffix(write, "/lock")
 }

@@ -77,7 +77,6 @@ type visit struct {
 	children []string    // the names of those that are required; all names if their number is limited
 }
 
-// next takes the next znode of a walk.
 func (c *checker) next(n znode.Node) {
 	c.leave(n.Path)
 	if len(c.open) == 0 {

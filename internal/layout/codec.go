@@ -66,7 +66,6 @@ var (
 	blobKinds = []string{EmptyBlob, ShortShard, MissingShard, ShardTooLarge, BadShard, CorruptBlob, BlobTooLarge, NotEmpty}
 )
 
-// codecs are the codecs that every map can name.
 var codecs = []*Codec{
 	{Name: "free", Says: "anything: no reader looks at it", Read: readNothing},
 	{Name: "none", Says: "nothing: its data is empty", Kinds: []string{NotEmpty}, Read: readNone},
@@ -114,7 +113,6 @@ func readWriteLock(r *CodecInput) (any, bool) {
 	return readLock(r)
 }
 
-// cutText cuts a long text.
 func cutText(text string, most int) string {
 	if len(text) > most {
 		return text[:most] + "…"

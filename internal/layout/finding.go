@@ -13,7 +13,6 @@ import (
 // What one znode can have that its pattern does not allow: its name, its kind, its
 // data.
 
-// unknown reports a child that the map doesn't have.
 func (c *checker) unknown(pl *place, path string) {
 	found := show([]byte(znode.Name(path)))
 	if pl.near != nil {
@@ -59,7 +58,6 @@ func (c *checker) kind(n *Node, path string, stat znode.Stat) {
 	}
 }
 
-// read checks the znode's data.
 func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	if n.Codec == nil || n.MayBeEmpty && len(zn.Data) == 0 && !n.Codec.Composite {
 		return nil, false
@@ -76,12 +74,10 @@ func (c *checker) read(n *Node, zn *znode.Node, parts *znode.Tree) (any, bool) {
 	return value, ok
 }
 
-// fault reports that a znode does not match its pattern.
 func (c *checker) fault(n *Node, kind, path, expected, found string) {
 	c.broken(n.ID+"/"+kind, path, expected, found)
 }
 
-// broken reports a rule of the map that is broken.
 func (c *checker) broken(id, path, expected, found string) {
 	if c.m.rules[id] == nil {
 		panic("layout: no rule " + id) // the codec does not name all of its kinds

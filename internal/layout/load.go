@@ -253,7 +253,6 @@ func (l *loader) relation(r Relation, line int, g groupPlace) {
 	l.m.Relations = append(l.m.Relations, &r)
 }
 
-// id is an id within the group.
 func (g groupPlace) id(id string) string {
 	if g.ID == "" {
 		return id

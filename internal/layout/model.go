@@ -55,7 +55,6 @@ type Type struct {
 	whole *regexp.Regexp
 }
 
-// any reports whether every name belongs to the type.
 func (t *Type) any() bool { return t.Match == "[^/]+" }
 
 // Kind says how long ZooKeeper keeps a znode. Its containers and TTL znodes are
@@ -250,7 +249,6 @@ const (
 	TooOld       = "too-old"
 )
 
-// place names a line or section of the document.
 func (m *Map) place(line int, section string) string {
 	switch {
 	case section != "":

@@ -23,7 +23,6 @@ type place struct {
 	near *place
 }
 
-// param is a parameter of a pattern.
 type param struct {
 	name string
 	typ  *Type
@@ -105,7 +104,6 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 	return params, match, err
 }
 
-// sample is a name that matches the segment's pattern.
 func sample(text string, params []param) string {
 	i := -1
 	return paramPattern.ReplaceAllStringFunc(text, func(string) string {
@@ -117,14 +115,12 @@ func sample(text string, params []param) string {
 // template is a text with parameters to replace, such as {value}.
 type template string
 
-// fill replaces the parameters with values.
 func (t template) fill(value func(name string) string) string {
 	return paramPattern.ReplaceAllStringFunc(string(t), func(p string) string {
 		return value(paramPattern.FindStringSubmatch(p)[1])
 	})
 }
 
-// names are the template's parameters.
 func (t template) names() []string {
 	var names []string
 	for _, m := range paramPattern.FindAllStringSubmatch(string(t), -1) {
@@ -133,7 +129,6 @@ func (t template) names() []string {
 	return names
 }
 
-// likeness is a pattern of values.
 type likeness struct {
 	text  template
 	match *regexp.Regexp
@@ -159,7 +154,6 @@ func like(text string, own []param, types map[string]*Type) (*likeness, error) {
 	return l, err
 }
 
-// matches reports whether a value is like the pattern.
 func (l *likeness) matches(value string, own Params) bool {
 	groups := l.match.FindStringSubmatch(value)
 	for i, name := range l.names {
@@ -170,7 +164,6 @@ func (l *likeness) matches(value string, own Params) bool {
 	return groups != nil
 }
 
-// words says which values are like the pattern.
 func (l *likeness) words(own Params) string {
 	return l.text.fill(func(name string) string { return cmp.Or(own.Get(name), "<"+l.says[name]+">") })
 }

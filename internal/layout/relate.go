@@ -72,7 +72,6 @@ func (c *checker) relate(n *Node, path string, params Params, zn *znode.Node, va
 	}
 }
 
-// holds reports whether the relation is about a znode with this value.
 func (r *Relation) holds(value any) bool {
 	for field, texts := range r.When {
 		if !slices.ContainsFunc(parseField(field).values(value), func(v any) bool { return slices.Contains(texts, text(v)) }) {
@@ -82,7 +81,6 @@ func (r *Relation) holds(value any) bool {
 	return true
 }
 
-// usesField reports whether the relation is about the znode's own value.
 func (r *Relation) usesField() bool {
 	return strings.Contains(string(r.Refers), "{value}") || r.Same != ""
 }

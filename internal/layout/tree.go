@@ -10,7 +10,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// matches reports whether a text belongs to the type.
 func (t *Type) matches(text string) bool { return t.whole.MatchString(text) }
 
 // last is the type of a name's last part. A finding about a wrong name has this
@@ -54,7 +53,6 @@ func (l *loader) tree() {
 	slices.SortStableFunc(l.m.Nodes, func(a, b *Node) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// insert puts a node at its place.
 func (l *loader) insert(n *Node) {
 	for root, pl := range l.m.rootPlaces {
 		if !znode.Within(n.Path, root) {

@@ -37,7 +37,6 @@ func Make(opt Options) (*znode.Tree, error) {
 	return g.tree, nil
 }
 
-// empty is a legacy queue without records.
 func empty() *znode.Tree {
 	tree := znode.NewTree()
 	for _, root := range []string{"/ingest", "/mrt.inventory.full", "/accessSmall.1", "/accessLarge.1", "/mrt.lock"} {

@@ -71,7 +71,6 @@ func andMore(n int) string {
 // maxAttempts is how often in a row a write may lose its answer before the restore gives up.
 const maxAttempts = 6
 
-// operation is a restore.
 type operation struct {
 	w           *zkconn.Writer
 	tree, there *znode.Tree

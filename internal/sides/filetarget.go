@@ -106,5 +106,4 @@ func (l *local) endSessions() {
 	}
 }
 
-// writeDump writes the tree of the closed server.
 func (l *local) writeDump(w io.Writer) error { return znode.WriteDump(w, l.tree) }

@@ -24,7 +24,6 @@ func serve(tree *znode.Tree, opt Options) (*local, error) {
 	return &local{tree, server, server.Sessions()}, nil
 }
 
-// config says how to open a session with the server.
 func (l *local) config(opt Options) zkconn.Config {
 	return zkconn.Config{
 		Address:     zkconn.Address{Servers: []string{"memory:0"}},

@@ -52,5 +52,4 @@ func mistaken(text string) error {
 	return nil
 }
 
-// isGzip reports whether a file is packed, by its name.
 func isGzip(path string) bool { return strings.HasSuffix(path, ".gz") }

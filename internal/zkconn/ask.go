@@ -52,7 +52,6 @@ func (m *multiReadState) most(op jute.OpCode) int {
 	return mostInPacket.N()
 }
 
-// answered notes that a packet with this many reads was answered.
 func (m *multiReadState) answered(reads int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,7 +65,6 @@ func (m *multiReadState) untried() bool {
 	return !m.known && !m.alone
 }
 
-// refused notes that the server answered a multiRead with an error.
 func (m *multiReadState) refused() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -153,7 +151,6 @@ func (r *Reader) askSome(ctx context.Context, q readRequest, from, to, most int)
 	return nil
 }
 
-// readCall is the request that reads some znodes.
 func (r *Reader) readCall(op jute.OpCode, paths []string) *call {
 	const header = 9 + 4 + 1 // of a part, with the length of the path and the watch
 	size := header
@@ -229,7 +226,6 @@ func (s *session) readAnswers(ctx context.Context, q readRequest, from int, c *c
 	return err
 }
 
-// readOne gives the answer to a single read to the question.
 func (q readRequest) readOne(i int, c *call) error {
 	d := jute.NewDecoder(c.body)
 	if err := q.take(i, d, c.code); err != nil {
@@ -263,7 +259,6 @@ func (q readRequest) readMany(from int, c *call) (matches bool, err error) {
 	return d.MultiHeader().Done && d.Err() == nil, nil
 }
 
-// take gives the answer about one path to the question.
 func (q readRequest) take(i int, record *jute.Decoder, code jute.Code) error {
 	if err := q.answer(i, record, codeError(code)); err != nil {
 		return &pathError{op: says[q.op], path: q.paths[i], err: err}
@@ -271,7 +266,6 @@ func (q readRequest) take(i int, record *jute.Decoder, code jute.Code) error {
 	return nil
 }
 
-// says has the names of the reads in messages.
 var says = map[jute.OpCode]string{
 	jute.OpGetData: "get", jute.OpGetChildren: "list", jute.OpGetChildren2: "list", jute.OpGetACL: "get the ACL of",
 	jute.OpExists: "exists", jute.OpSync: "sync",

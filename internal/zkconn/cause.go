@@ -59,7 +59,6 @@ func (e protocolError) isTLS() bool {
 	return strings.HasPrefix(string(e), "\x15\x03") || strings.HasPrefix(string(e), "\x16\x03")
 }
 
-// hint returns what to do about a failure to connect.
 func hint(err error, useTLS bool) string {
 	var protocol protocolError
 	switch {

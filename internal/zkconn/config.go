@@ -38,7 +38,6 @@ type Config struct {
 	Notify func(string)
 }
 
-// withDefaults returns c with a value in each field that has a default.
 func (c Config) withDefaults() Config {
 	c.SessionTimeout = cmp.Or(c.SessionTimeout, 10*time.Second)
 	c.GiveUpAfter = cmp.Or(c.GiveUpAfter, 30*time.Second)

@@ -34,7 +34,6 @@ type conn struct {
 	pending []*call // the requests under way, oldest first
 }
 
-// call is one request, and its answer.
 type call struct {
 	packet []byte
 	reads  int // how many znodes it reads
@@ -146,7 +145,6 @@ func (c *conn) writeRequests() {
 	}
 }
 
-// asked reports whether requests are under way.
 func (c *conn) asked() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -98,7 +98,6 @@ func (s *session) failed(ctx context.Context, failures map[string]error) error {
 // answers.
 func (s *session) stepTimeout() time.Duration { return min(s.silence, s.cfg.GiveUpAfter/2) }
 
-// connect makes one attempt at one server.
 func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	dialing, cancel := context.WithTimeout(ctx, s.stepTimeout())
 	defer cancel()
@@ -199,7 +198,6 @@ func (s *session) handshake(dialed net.Conn) (*conn, error) {
 	return newConn(s, nc, in, time.Duration(granted.TimeoutMillis)*time.Millisecond), nil
 }
 
-// authenticate adds a credential to the session's connection.
 func authenticate(nc net.Conn, in *bufio.Reader, a Auth) error {
 	request := jute.AppendRequestHeader(make([]byte, jute.LenPrefix), jute.RequestHeader{Xid: jute.XidAuth, Op: jute.OpAuth})
 	request = jute.AppendString(jute.AppendInt(request, 0), a.Scheme) // the server ignores the number

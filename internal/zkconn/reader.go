@@ -37,7 +37,6 @@ func newReader(s *session) *Reader {
 	return &Reader{s: s, at: s.cfg.Address}
 }
 
-// with returns a Reader on the same session, changed by f.
 func (r *Reader) with(f func(*Reader)) *Reader {
 	other := *r
 	f(&other)

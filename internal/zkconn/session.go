@@ -91,7 +91,6 @@ func (s *session) close() {
 	s.running.Wait()
 }
 
-// use makes c the session's connection.
 func (s *session) use(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,7 +73,6 @@ func (w *Writer) Multi(ctx context.Context, ops []znode.Op) error {
 	return nil
 }
 
-// appendOp appends an operation of a multi.
 func (w *Writer) appendOp(b []byte, op znode.Op) []byte {
 	at := w.at
 	if op.Outside {

@@ -122,7 +122,6 @@ func (db *Database) attach(n *znode.Node) {
 	db.own(n)
 }
 
-// detach reverses attach.
 func (db *Database) detach(n *znode.Node) {
 	db.nodes.Remove(n)
 	parent := db.nodes.Get(znode.Parent(n.Path))
@@ -135,7 +134,6 @@ func (db *Database) detach(n *znode.Node) {
 	}
 }
 
-// own adds an ephemeral node to its session's.
 func (db *Database) own(n *znode.Node) {
 	owner := n.Stat.EphemeralOwner
 	if owner == 0 {

@@ -170,7 +170,6 @@ func (db *Database) rollback() {
 	db.events = db.events[:0]
 }
 
-// onUndo records how to reverse the last change.
 func (db *Database) onUndo(f func()) {
 	if db.recording {
 		db.undo = append(db.undo, f)

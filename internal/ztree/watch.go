@@ -54,7 +54,6 @@ func (wt *watchTable) add(path string, w Watcher, m watchMode) {
 	paths[path] = struct{}{}
 }
 
-// remove removes one watch and reports whether there was one.
 func (wt *watchTable) remove(path string, w Watcher) bool {
 	if _, ok := wt.byPath[path][w]; !ok {
 		return false
@@ -226,7 +225,6 @@ func (db *Database) SetWatches(r *jute.Request, w Watcher) {
 	}
 }
 
-// watchAll sets a watch of both kinds.
 func (db *Database) watchAll(path string, w Watcher, m watchMode) {
 	db.data.add(path, w, m)
 	db.child.add(path, w, m)

@@ -198,7 +198,6 @@ type workQueue[T member] struct {
 	err    error // why there is no such queue
 }
 
-// entry is one item of a work queue.
 type entry struct {
 	id  string
 	err error // why it can't be read

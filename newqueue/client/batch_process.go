@@ -99,7 +99,6 @@ func (b *Batch) parts(jobs []JobSpec, now time.Time) (parts [][]JobSpec, err err
 	return append(parts, jobs[first:]), nil
 }
 
-// decideJobs are the operations that create jobs with these ids.
 func (b *Batch) decideJobs(ids []string, jobs []JobSpec, now time.Time) (all jobOps, err error) {
 	for i, n := range jobs {
 		ops, err := b.q.decideNewJob(ids[i], b.ID, n, now)

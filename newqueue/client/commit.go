@@ -127,7 +127,6 @@ func (q *Queue) afterLostAnswer(ctx context.Context, w write, lost error) (bool,
 	return happened, nil
 }
 
-// operation is an operation as the client library takes it.
 func (q *Queue) operation(op znode.Op, lock string) any {
 	path := q.path(op.Path)
 	switch op.Kind {

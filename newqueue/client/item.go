@@ -47,7 +47,6 @@ type property struct {
 	object   bool // a JSON object: see [newqueue.Dialect.IsEmptyObject]
 }
 
-// into parses data into a field.
 func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
 	return func(data []byte) (err error) {
 		*field, err = parse(data)
@@ -55,7 +54,6 @@ func into[T any](field *T, parse func([]byte) (T, error)) func([]byte) error {
 	}
 }
 
-// intoIn parses data of a dialect into a field.
 func intoIn[T any](d newqueue.Dialect, field *T, parse func(newqueue.Dialect, []byte) (T, error)) func([]byte) error {
 	return into(field, func(data []byte) (T, error) { return parse(d, data) })
 }
@@ -117,7 +115,6 @@ func (e *Item) parse(p property, n *node) error {
 	return nil
 }
 
-// loadAll reads the whole item.
 func (e *Item) loadAll(ctx context.Context) error {
 	err := e.load(ctx, e.of.properties())
 	if j, ok := e.of.(*Job); ok {
@@ -126,7 +123,6 @@ func (e *Item) loadAll(ctx context.Context) error {
 	return err
 }
 
-// loadStatus reads only the item's status.
 func (e *Item) loadStatus(ctx context.Context) error { return e.load(ctx, e.of.properties()[:1]) }
 
 // lock is a lock that ends with its session.

@@ -82,7 +82,6 @@ func (j *Job) decide(ctx context.Context, t states.Transition, a act) (p plan, e
 	return p, nil
 }
 
-// priorityIn is the priority in what was read of the job.
 func (j *Job) priorityIn(nodes map[string]*node) (priority int, err error) {
 	err = j.parse(property{name: "priority", parse: into(&priority, newqueue.ParsePriority)}, nodes["priority"])
 	return priority, err

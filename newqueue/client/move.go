@@ -31,14 +31,12 @@ type act struct {
 	report *Report    // the jobs of a batch must be those of this report
 }
 
-// plan is what a transition writes.
 type plan struct {
 	status newqueue.Object
 	ops    []znode.Op // besides the lock and the status
 	keep   func()     // notes in the item what was written
 }
 
-// move makes a transition.
 func (e *Item) move(ctx context.Context, a act) error {
 	if err := e.retry(a.worker, func() error { return e.tryMove(ctx, a) }); err != nil {
 		return &opError{a.name, e.path, err}
@@ -149,7 +147,6 @@ func (e *Item) transitionError(to string, others bool) error {
 	return bad
 }
 
-// guardError is the error for a transition whose guard does not hold.
 func (e *Item) guardError(to string, g states.Guard) error {
 	return &StateError{Entity: e.kind, Path: e.path, From: e.of.state(), To: to, Guard: g}
 }

@@ -135,7 +135,6 @@ func Open(conn Conn, d newqueue.Dialect, opts ...Option) *Queue {
 	return q
 }
 
-// clock is the time for a status.
 func (q *Queue) clock() time.Time { return q.now().Round(0) }
 
 // Dialect returns the dialect that the queue reads and writes.
@@ -218,7 +217,6 @@ func each(n int, do func(i int) error) error {
 	return cmp.Or(errs...)
 }
 
-// together runs reads at the same time.
 func together(ctx context.Context, reads ...func(context.Context) error) error {
 	return each(len(reads), func(i int) error { return reads[i](ctx) })
 }
@@ -267,7 +265,6 @@ var answers = []error{
 	zk.ErrBadArguments, zk.ErrInvalidPath,
 }
 
-// node is the data of a znode and its version.
 type node struct {
 	data    []byte
 	version int32
@@ -316,7 +313,6 @@ func (q *Queue) children(ctx context.Context, path string) ([]string, error) {
 	return names, err
 }
 
-// folders lists folders at the same time.
 func (q *Queue) folders(ctx context.Context, paths []string) ([][]string, error) {
 	lists := make([][]string, len(paths))
 	err := each(len(paths), func(i int) (err error) {

@@ -69,7 +69,6 @@ func (b *Batch) Report(ctx context.Context) (r Report, err error) {
 	return r, nil
 }
 
-// missing returns the values that are in all and not in known.
 func missing(all, known []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(known, s) })
 }

@@ -22,14 +22,12 @@ type item interface {
 	MoveTo(ctx context.Context, to, message string) error
 }
 
-// acquired keeps what the actor has acquired.
 func (a *actor) acquired(got item, answer *library.Answer) error {
 	answer.Item = got.Path()
 	a.items[answer.Item] = got
 	return nil
 }
 
-// do calls the client.
 func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answer) (err error) {
 	q, id, size := a.q, path.Base(r.Item), newqueue.AccessQueue(path.Base(path.Dir(r.Item)))
 	switch r.Verb + " " + r.What {
@@ -199,7 +197,6 @@ func (a *actor) passOver(ctx context.Context, r library.Request, answer *library
 	return nil
 }
 
-// change gives a job the documents of a step.
 func (a *actor) change(j *client.Job, docs library.Docs) {
 	for name, doc := range docs {
 		switch name {
@@ -217,7 +214,6 @@ func (a *actor) change(j *client.Job, docs library.Docs) {
 	}
 }
 
-// newJobs returns the jobs to create.
 func (a *actor) newJobs(jobs []library.Docs) []client.JobSpec {
 	var all []client.JobSpec
 	for _, docs := range jobs {

@@ -60,7 +60,6 @@ func (l *Library) Open(ctx context.Context, root string, d newqueue.Dialect) (li
 	return s, nil
 }
 
-// actor is one session, with what it has acquired.
 type actor struct {
 	conn    *zk.Conn
 	q       *client.Queue
@@ -103,7 +102,6 @@ var kinds = []struct {
 	{client.ErrConflict, library.Conflict},
 }
 
-// guards has the kind of refusal of each guard that does not hold.
 var guards = map[states.Guard]library.RefusalKind{
 	"":                  library.State,
 	states.OnceStepped:  library.NotResumable,

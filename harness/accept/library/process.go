@@ -93,7 +93,6 @@ type message struct {
 	Root     string           `json:"root,omitempty"`
 }
 
-// reply is the answer to a request.
 type reply struct {
 	N int `json:"n"`
 	*Answer
@@ -208,7 +207,6 @@ func (d *Driver) Open(ctx context.Context, root string, dialect newqueue.Dialect
 	return s, nil
 }
 
-// driverSession is a session of a driver.
 type driverSession struct {
 	d    *Driver
 	p    *process
@@ -254,7 +252,6 @@ func (s *driverSession) End() error {
 	return err
 }
 
-// process is one process of a driver.
 type process struct {
 	d     *Driver
 	able  Capabilities // what it has said of itself
@@ -317,7 +314,6 @@ func (p *process) read(stdout io.ReadCloser) {
 	p.kill(&DriverError{Driver: p.d.opt.Command, What: "has ended", Err: lines.Err()})
 }
 
-// take takes a line of the driver.
 func (p *process) take(line []byte) error {
 	r := reply{Answer: &Answer{}}
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -416,7 +412,6 @@ func (p *process) stop() {
 	p.kill(errors.New("it was stopped"))
 }
 
-// lacks reports whether an implementation has said that it lacks something.
 func (a Capabilities) lacks(what string) bool { return slices.Contains(a.Without, what) }
 
 // Reasons reports whether its refusals say why. Otherwise any refusal counts.

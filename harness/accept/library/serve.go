@@ -31,7 +31,6 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, open func(ctx conte
 	return lines.Err()
 }
 
-// server has the sessions of a client.
 type server struct {
 	ctx     context.Context
 	open    func(ctx context.Context, servers string, auth []string) (Library, error)
@@ -78,7 +77,6 @@ func (s *server) take(m message) (err error) {
 	return nil
 }
 
-// work does a session's requests until none is left.
 func (s *server) work(name string, one *served, m message) {
 	for more := true; more; m, more = s.next(name, one) {
 		r := reply{N: m.N}
@@ -126,7 +124,6 @@ func (s *server) do(one *served, m message, r *reply) (err error) {
 	return err
 }
 
-// refusalOf is an error as a refusal.
 func refusalOf(err error) *Refusal {
 	var refusal *Refusal
 	switch {

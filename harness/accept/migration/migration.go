@@ -89,7 +89,6 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	return r, nil
 }
 
-// suite is one run.
 type suite struct {
 	opt     Options
 	session zkconn.Config
@@ -106,11 +105,9 @@ func (s *suite) scenario(sc *godog.ScenarioContext) {
 	w.register(runner.StepOf(sc))
 }
 
-// oneLine matches the line breaks of an error, which become "; ".
 var oneLine = regexp.MustCompile(`\s*\n\s*`)
 
 // parallelScenarios is more than one so that a scenario runs while another waits.
 const parallelScenarios = 3
 
-// worlds counts the chroots that this process has created.
 var worlds atomic.Int64

@@ -137,7 +137,6 @@ func (w *world) newQueueHolds(table *godog.Table) error {
 	return cmp.Or(w.wantCode(0), sameRows(found, table, 0))
 }
 
-// heldAre compares the queues that are held with a list.
 func (w *world) heldAre(queues string) error {
 	tree, err := w.tree("/new")
 	if err != nil {
@@ -170,7 +169,6 @@ func (w *world) quarantined() error {
 	return cmp.Or(err, equal("records are kept", records, 9))
 }
 
-// equal compares what was found with what a step expects.
 func equal[T comparable](what string, got, want T) error {
 	if got != want {
 		return fmt.Errorf("%v %s, expected %v", got, what, want)
@@ -178,7 +176,6 @@ func equal[T comparable](what string, got, want T) error {
 	return nil
 }
 
-// more expects more than none.
 func more(n int, what string) error {
 	if n == 0 {
 		return errors.New("no " + what)
@@ -186,7 +183,6 @@ func more(n int, what string) error {
 	return nil
 }
 
-// created is how many jobs the last command has created.
 func (w *world) created() (jobs int, err error) {
 	var m struct{ Created struct{ Jobs int } }
 	err = cmp.Or(w.wantCode(0), w.last.json(&m))

@@ -33,7 +33,6 @@ func (w *world) midway() (process *os.Process, end func() outcome, err error) {
 	}
 }
 
-// killed kills a migration after some transactions.
 func (w *world) killed() error {
 	process, end, err := w.midway()
 	if err == nil {

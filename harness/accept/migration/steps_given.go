@@ -94,7 +94,6 @@ func optional() legacy.Payload {
 	return p
 }
 
-// oneRecord writes a legacy queue with one record.
 func (w *world) oneRecord(kind string) error {
 	r, known := records[kind]
 	if !known {
@@ -120,7 +119,6 @@ func (w *world) oneRecord(kind string) error {
 	return w.load(tree, cmp.Or(err, tree.Put(znode.Node{Path: w.record, Data: data})))
 }
 
-// addRecord adds a record, as a legacy service does.
 func (w *world) addRecord() error {
 	data := binary.BigEndian.AppendUint64([]byte{0}, uint64(time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()))
 	data = append(data, `{"batchID":"bid-4f0c1f6e-2f3b-4d8e-9a57-0d6c0a5d1a10","jobID":"jid-new"}`...)

@@ -22,7 +22,6 @@ import (
 // keptRoot has a folder for each run, with the bytes of the records that it handed over.
 const keptRoot = "/mrtq-handed-over"
 
-// sides are both queues, as the scenario's own session reads them.
 type sides struct {
 	legacy *znode.Tree
 	jobs   map[string]string // of the migrated records whose jobs are there

@@ -80,7 +80,6 @@ func (w *world) runServices(s *daemons.World) (err error) {
 	return cmp.Or(err, s.Run(), s.Leftovers())
 }
 
-// doTo lets an administrator do something to every job or batch that is in a state.
 func (w *world) doTo(folder, state string, do daemons.Action) error {
 	items, err := w.services.States(folder)
 	for id, is := range items {
@@ -164,7 +163,6 @@ func (w *world) ends(want string) error {
 	return cmp.Or(err, equal(fmt.Sprintf("is how %s ends (%v)", item, w.services.Of(item)), state, want))
 }
 
-// stored says how the object of the scenario's only record was stored.
 func (w *world) stored(want string) error {
 	got := "never"
 	for _, e := range w.services.Executions() {

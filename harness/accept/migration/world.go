@@ -45,7 +45,6 @@ type world struct {
 	working  *daemons.Turn     // of a legacy worker that has taken the record
 }
 
-// outcome is the result of a command, for a Then to check.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -70,7 +69,6 @@ var commands = map[string]string{
 	"rolls back the migration":                     "rollback --run run0000000000 --yes TARGET",
 }
 
-// arguments are what the words in commands stand for.
 func (w *world) arguments() map[string]string {
 	return map[string]string{
 		"SOURCE": w.at("/legacy"), "TARGET": w.at("/new"),
@@ -107,7 +105,6 @@ func (w *world) enter(tags []string) (leave func()) {
 	return w.alone.RUnlock
 }
 
-// makeRoot creates the chroots of both queues.
 func (w *world) makeRoot() error {
 	return cmp.Or(w.create("", []byte{}), w.create("/legacy", []byte{}), w.create("/new", []byte{}))
 }
@@ -127,7 +124,6 @@ func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (con
 	return ctx, os.RemoveAll(w.dir)
 }
 
-// at returns the connect string of a chroot of the scenario.
 func (w *world) at(chroot string) string {
 	return strings.Join(w.session.Address.Servers, ",") + w.root + chroot
 }
@@ -172,7 +168,6 @@ func (w *world) run(line string) (err error) {
 	return err
 }
 
-// wantCode checks the exit code of the last command.
 func (w *world) wantCode(code int) error {
 	if w.last.code != code {
 		return fmt.Errorf("exit code %d, expected %d\nstdout: %.2000s\nstderr: %.2000s", w.last.code, code, w.last.stdout, w.last.stderr)
@@ -180,7 +175,6 @@ func (w *world) wantCode(code int) error {
 	return nil
 }
 
-// json reads what a command that has succeeded printed.
 func (o outcome) json(v any) error {
 	if err := json.Unmarshal([]byte(o.stdout), v); err != nil {
 		return fmt.Errorf("stdout is no JSON: %w\n%.500s\nstderr: %.500s", err, o.stdout, o.stderr)
@@ -188,7 +182,6 @@ func (o outcome) json(v any) error {
 	return nil
 }
 
-// create creates a znode below the scenario's chroot.
 func (w *world) create(path string, data []byte) error {
 	if _, err := w.conn.Create(w.root+path, data, 0, w.acl); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)

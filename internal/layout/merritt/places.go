@@ -72,7 +72,6 @@ type folderPlace struct {
 	jid    string
 }
 
-// job is what is known of a job.
 func (p *places) job(jid string) *jobPlace {
 	j := p.jobs[jid]
 	if j == nil {
@@ -82,7 +81,6 @@ func (p *places) job(jid string) *jobPlace {
 	return j
 }
 
-// entry remembers a batch entry of a job.
 func (p *places) entry(of *batchPlace, folder newqueue.BatchFolder, jid string) {
 	j := p.job(jid)
 	folder = newqueue.BatchFolders[slices.Index(newqueue.BatchFolders, folder)] // folder can be a part of a long path

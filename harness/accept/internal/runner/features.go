@@ -294,7 +294,6 @@ func names(tags []*messages.Tag) (all []string) {
 	return all
 }
 
-// place matches the place in a message of the parser.
 var place = regexp.MustCompile(`\((\d+):\d+\)`)
 
 func lineIn(message string) int {
@@ -308,7 +307,6 @@ func lineIn(message string) int {
 // ErrTags is the error of [CheckTags].
 var ErrTags = errors.New(`expected tags such as @J9, with , for or, && for and, ~ for not: "@J9,@J10 && ~@mrt-zk"`)
 
-// oneTag matches a part of a tag expression.
 var oneTag = regexp.MustCompile(`^\s*~?@[^ @~]+\s*$`)
 
 // CheckTags returns an error that wraps [ErrTags] for an expression that [Options] can't have.
@@ -323,7 +321,6 @@ func CheckTags(tags string) error {
 	return nil
 }
 
-// selects reports whether an expression selects a scenario with some tags.
 func selects(expression string, tags []string) bool {
 	for _, clause := range strings.Split(expression, "&&") {
 		if !slices.ContainsFunc(strings.Split(clause, ","), func(tag string) bool {

@@ -180,7 +180,6 @@ func (opt Options) godog(ctx context.Context, run []godog.Feature, cases []*Case
 	suite.Run()
 }
 
-// caseKey is the key of a scenario's case in its context.
 type caseKey struct{}
 
 // CaseOf returns the case of a scenario, for its hooks to write the result. They get it in their context.

@@ -67,7 +67,6 @@ func (it *Item) classify() {
 	}
 }
 
-// violations are the violations of the requirements on the item.
 func (it *Item) violations() []Violation {
 	var all []Violation
 	for i := range Requirements {

@@ -70,7 +70,6 @@ func JobNotices(it Item, priority int, consumed bool) []Notice {
 	return n.all
 }
 
-// stringsIn are the strings of a list.
 func stringsIn(list any) (all []string) {
 	values, _ := list.([]any)
 	for _, v := range values {
@@ -89,10 +88,8 @@ func garbled(id string) bool {
 	})
 }
 
-// noted collects notices.
 type noted struct{ all []Notice }
 
-// add adds a notice if something is so.
 func (n *noted) add(so bool, kind, then, what string, args ...any) {
 	if so {
 		n.all = append(n.all, Notice{kind, fmt.Sprintf(what, args...), then})

@@ -73,7 +73,6 @@ type Requirement struct {
 	faults func(d *Requirement, it *Item) []fault
 }
 
-// rule is its id as a rule of the map.
 func (d *Requirement) rule() string {
 	id := strings.TrimSuffix(d.ID+"/"+d.Node, "/")
 	if d.Key == "" {
@@ -111,7 +110,6 @@ type Violation struct {
 	Stop        Stop   // the first daemon that meets it, and what that does
 }
 
-// fault is what a check found.
 type fault struct {
 	what string
 	stop *Stop // the effect, if it is not the row's
