@@ -8,9 +8,11 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
+	"mrtq/newqueue/client"
 )
 
 // subject is the record of which all commands must say the same. Two others of its batch stay as they are.
@@ -29,14 +31,14 @@ var standings = []struct {
 	back     string // what a rollback does
 }{
 	{"nothing happened", false, func(*site) {}, "as migrated", "hands over", "withdraws"},
-	{"a legacy worker finished it", false, func(s *site) { s.set(subject, record(s.t, legacy.Completed, job("0", "2"))) }, "changed", "withdraws", "withdraws"},
+	{"a legacy worker finished it", false, finishes, "changed", "withdraws", "withdraws"},
 	{"it was deleted and created again with the same bytes", false, func(s *site) {
 		data := s.data(subject)
 		s.remove(subject)
 		s.create(subject, data)
 	}, "changed", "withdraws", "withdraws"},
-	{"it was deleted", false, func(s *site) { s.remove(subject) }, "absent", "asks", "asks"},
-	{"an administrator renamed it", false, func(s *site) { s.rename(subject, "/ingest/mrtQ-01000000000002") }, "renamed", "withdraws", "withdraws"},
+	{"it was deleted", false, deletes, "absent", "asks", "asks"},
+	{"an administrator renamed it", false, renames, "renamed", "withdraws", "withdraws"},
 	{"a legacy worker took it and requeued it under another name", false, func(s *site) {
 		s.create("/ingest/mrtQ-05000000000099", record(s.t, legacy.Held, job("0", "2")))
 		s.remove(subject)
@@ -45,13 +47,62 @@ var standings = []struct {
 	{"its queue was made again, and a new record has its name", false, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "absent", "asks", "asks"},
 	{"nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "refuses"},
 
+	{"its job was begun", false, begins, "as migrated", "hands over", "hands over"},
+	{"its job was removed", false, removesJob, "as migrated", "asks", "asks"},
+	{"a legacy worker finished it, and its job was begun", false, both(finishes, begins), "changed", "asks", "asks"},
+	{"a legacy worker finished it, and its job was removed", false, both(finishes, removesJob), "changed", "withdraws", "withdraws"},
+	{"it was deleted, and its job was begun", false, both(deletes, begins), "absent", "marks", "hands over"},
+	{"it was deleted, and its job was removed", false, both(deletes, removesJob), "absent", "marks", "withdraws"},
+	{"an administrator renamed it, and its job was begun", false, both(renames, begins), "renamed", "asks", "asks"},
+	{"an administrator renamed it, and its job was removed", false, both(renames, removesJob), "renamed", "withdraws", "withdraws"},
+	{"it was finished before", false, func(*site) {}, "as migrated", "hands over", "withdraws"},
+	{"it was finished before, and its job was removed", false, removesJob, "as migrated", "hands over", "withdraws"},
+	{"it was finished before, and it was deleted", false, deletes, "absent", "marks", "withdraws"},
+
 	{"it came late", false, func(s *site) {}, "not migrated", "–", "–"},
 	{"it came late, and nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "–"},
 
 	{"it was handed over", true, func(*site) {}, "handed over", "–", "gives back"},
+	{"it was handed over, and its job was begun", true, begins, "handed over", "–", "hands over"},
+	{"it was handed over, and its job was removed", true, removesJob, "handed over", "–", "–"},
 	{"it is there again", true, func(s *site) { s.create(subject, record(s.t, legacy.Pending, job("0", "2"))) }, "again", "asks", "gives back"},
+	{"it is there again, and its job was begun", true, both(func(s *site) { s.create(subject, record(s.t, legacy.Pending, job("0", "2"))) }, begins), "again", "asks", "asks"},
 	{"it is there again, and was changed", true, func(s *site) { s.create(subject, record(s.t, legacy.Completed, job("0", "2"))) }, "again", "asks", "asks"},
 	{"after the release its queue was made again, and a new record has its name", true, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "not migrated", "–", "gives back"},
+}
+
+func finishes(s *site) { s.set(subject, record(s.t, legacy.Completed, job("0", "2"))) }
+
+func deletes(s *site) { s.remove(subject) }
+
+func renames(s *site) { s.rename(subject, "/ingest/mrtQ-01000000000002") }
+
+// begins lets a worker that ignores holds fail the subject's job.
+func begins(s *site) {
+	q := s.queue(client.IgnoreHolds())
+	for {
+		j := value(q.AcquireJob(s.t.Context(), newqueue.JobPending))(s)
+		if newqueue.JobPath(j.ID) == s.jobOf(subject) {
+			s.must(j.Fail(s.t.Context(), "bad digest"))
+			return
+		}
+		defer func() { s.must(j.Unlock(s.t.Context())) }()
+	}
+}
+
+// removesJob removes the subject's job, as an administrator does or the cleanup.
+func removesJob(s *site) {
+	job := s.jobOf(subject)
+	s.must(removeAll(s.door(), job))
+	for n := range s.tree().All("/") {
+		if strings.HasSuffix(n.Path, znode.Name(job)) { // its entries
+			s.remove(n.Path)
+		}
+	}
+}
+
+func both(a, b func(*site)) func(*site) {
+	return func(s *site) { a(s); b(s) }
 }
 
 func (s *site) rename(from, to string) {
@@ -80,6 +131,9 @@ func TestStanding(t *testing.T) {
 				t.Parallel()
 				records := pendings(t, others+1, others+1)
 				late := records[subject]
+				if strings.Contains(row.name, "finished before") {
+					records[subject] = record(t, legacy.Completed, job("0", "2"))
+				}
 				if strings.Contains(row.name, "late") {
 					delete(records, subject)
 				}
@@ -92,18 +146,25 @@ func TestStanding(t *testing.T) {
 					s.release()
 				}
 				row.happens(s)
-				inQueue := row.is // what commands say that are about the queue that has the work
-				if row.is == "renamed" {
-					inQueue = "changed"
+				inStatus, inVerify := row.is, row.is // these are about the queue that has the work
+				switch {
+				case row.is == "renamed":
+					inStatus, inVerify = "changed", "changed"
+				case row.release == "marks":
+					inVerify = "as migrated"
 				}
 				for _, command := range []struct {
 					name, want string
 					says       func(*site) string
 				}{
-					{"plan", row.is, planSays}, {"show", row.is, showSays}, {"status", inQueue, statusSays}, {"verify", inQueue, verifySays},
+					{"plan", row.is, planSays}, {"show", row.is, showSays}, {"status", inStatus, statusSays}, {"verify", inVerify, verifySays},
 					{"rollback", row.back, rollbackDoes}, {"release", row.release, releaseDoes}, // it comes last, because it writes
 				} {
-					if got := command.says(s); got != command.want {
+					got := command.says(s)
+					if got == "removed" && strings.HasSuffix(row.name, "its job was removed") {
+						continue
+					}
+					if got != command.want {
 						t.Errorf("%s: %s, expected %s", command.name, got, command.want)
 					}
 				}
@@ -154,7 +215,7 @@ func showSays(s *site) string {
 func asked(undecided []migrate.Note) string {
 	for _, u := range undecided {
 		if u.Record == subject {
-			return map[migrate.Question]string{migrate.QuestionVanished: "absent", migrate.QuestionAgain: "again"}[u.Question]
+			return map[migrate.Question]string{migrate.QuestionVanished: "absent", migrate.QuestionAgain: "again", migrate.QuestionJobGone: "as migrated", migrate.QuestionBoth: "changed"}[u.Question]
 		}
 	}
 	return ""
@@ -187,7 +248,7 @@ func statusSays(s *site) string {
 	case l.Migrated > others:
 		return "as migrated"
 	}
-	return "nothing"
+	return "absent" // nobody has to do anything
 }
 
 func verifySays(s *site) string {
@@ -205,6 +266,8 @@ func verifySays(s *site) string {
 		return "not migrated"
 	case slices.ContainsFunc(v.Legacy, func(n migrate.Note) bool { return n.Record == subject }):
 		return "changed"
+	case slices.ContainsFunc(v.Removed, func(n migrate.Note) bool { return n.Record == subject }):
+		return "removed"
 	case v.Due == 0 && v.Records.Migrated > others:
 		return "handed over"
 	case v.Records.Migrated > others:
@@ -222,6 +285,8 @@ func rollbackDoes(s *site) string {
 		return "refuses"
 	case asked(undo.Undecided) != "":
 		return "asks"
+	case len(undo.Keeps) > 0:
+		return "hands over" // or it was, and its job stays
 	case undo.GivesBack > others:
 		return "gives back"
 	case undo.Removes.Jobs > others:
@@ -241,6 +306,8 @@ func releaseDoes(s *site) string {
 		return "withdraws"
 	case res.HandedOver > others:
 		return "hands over"
+	case res.Absent > 0:
+		return "marks"
 	}
 	return "–"
 }

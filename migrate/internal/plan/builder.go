@@ -302,16 +302,16 @@ func (b *Builder) checkHandOver(line *Record, f source.Fetched) {
 // is never changed.
 func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated, facts standing.Facts) {
 	line.Job = entry.Job
-	switch there := b.in.Names.Has(entry.Job); {
+	switch {
 	case facts.Record == standing.Unknown:
 		line.Action, line.Reason = Block, r.Err.Error()
 		b.problem(recordProblem(r, line.Reason))
-	case !there:
-		line.Action, line.Reason = Removed, "its job was finished and cleaned up, or deleted"
 	case facts.Word() == standing.ThereAgain:
 		line.Action, line.Reason = Changed, standing.Again.Says()
 	case facts.Record == standing.Changed:
 		line.Action, line.Reason = Changed, "it has changed since it was migrated: a legacy worker or an administrator changed it"
+	case !b.in.Names.Has(entry.Job):
+		line.Action, line.Reason = Removed, "its job was finished and cleaned up, or deleted"
 	default:
 		line.Action = Unchanged
 	}
