@@ -118,7 +118,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if r.opt.Restored { // the operator knows
 		r.res.Verdict.Differences = slices.DeleteFunc(r.res.Verdict.Differences, func(d Difference) bool { return d.Kind == verify.Restored })
 	}
-	if err := r.accept(); err != nil {
+	if err := r.checkVerdict(); err != nil {
 		return r.res, errors.Join(err, r.whoWorks(ctx))
 	}
 	if err := again(ctx, r.w, r.opt.Notify, r.readAgain, r.pass); err != nil {
@@ -186,7 +186,7 @@ func (r *release) check() error {
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
 // of runs, or notes that they were restored.
 func (r *release) concernsRuns() bool {
-	return len(r.due()) > 0 || r.t.Restored() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.lifts(h) })
+	return len(r.due()) > 0 || r.t.Restored() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.opt.takesOwners(h) })
 }
 
 // due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
@@ -226,15 +226,15 @@ func (r *release) whoWorks(ctx context.Context) error {
 	}
 	work, err := r.legacyWork(ctx)
 	work = slices.DeleteFunc(work, func(w LegacyActivity) bool { return !r.isAbout(w.Queue) })
-	if err == nil && !r.stopped(work) {
+	if err == nil && !r.opt.acceptsWork(work) {
 		r.res.AtWork = append(r.res.AtWork, work...)
 	}
 	return cancelled(err)
 }
 
-// accept refuses if the target was restored from a backup, or if anything is damaged in a queue whose records this call hands
+// checkVerdict refuses if the target was restored from a backup, or if anything is damaged in a queue whose records this call hands
 // over, or whose hold it lifts.
-func (r *release) accept() error {
+func (r *release) checkVerdict() error {
 	var why error
 	if r.t.Restored() && !r.opt.Restored {
 		why = fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
@@ -244,7 +244,7 @@ func (r *release) accept() error {
 		concerned[rules.KindOf(e.Job).Hold()] = true
 	}
 	for _, h := range r.t.Holds {
-		concerned[h.Queue] = concerned[h.Queue] || r.lifts(h)
+		concerned[h.Queue] = concerned[h.Queue] || r.opt.takesOwners(h)
 	}
 	for _, d := range r.res.Verdict.Differences {
 		if d.Kind.Group() == verify.DamageGroup && d.Kind != verify.NotKept && d.Kind != verify.LostRecord && concerned[d.Queue] {
@@ -278,7 +278,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 		slices.Reverse(of) // legacy workers take the first ones
 		p := handoverPass{w: r.w, t: r.t, run: run, save: r.opt.Save, chain: apply.NewChain(r.w, r.t.Ledger.Runs[run], r.opt.Limits, nil),
-			look: &standing.Reader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: standing.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, Missing: r.missing, WorkersStopped: r.stopped(r.work)},
+			look: &standing.Reader{Target: r.t, Names: names, Src: r.src.WithACLs(), Decide: standing.DecideRelease, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, Missing: r.missing, WorkersStopped: r.opt.acceptsWork(r.work)},
 			seen: func(c *standing.Standing) {
 				switch c.Action {
 				case standing.Ask:
@@ -355,115 +355,24 @@ func (r *release) legacyWork(ctx context.Context) ([]LegacyActivity, error) {
 	return findActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
 }
 
-// stopped reports whether the operator has said that nobody works on what shows legacy work.
-func (r *release) stopped(work []LegacyActivity) bool {
-	return r.opt.WorkersStopped > 0 && len(work) <= r.opt.WorkersStopped
-}
-
-// lift lifts the holds in one transaction. It succeeds only if the runs and the holds are as they were read. A hold stays
-// if somebody must decide about a record of its queue, or if legacy workers may be at work.
+// lift lifts the holds in one transaction. It succeeds only if the runs and the holds are as they were read.
 func (r *release) lift(ctx context.Context) (err error) {
 	if r.src != nil {
 		if r.work, err = r.legacyWork(ctx); err != nil {
 			return cancelled(err)
 		}
 	}
-	var ops []znode.Op
-	var queues []newqueue.QueueHold
-	var stays error
-	lifted := []string{}
-	for _, h := range r.t.Holds {
-		left := r.left(h)
-		if !r.lifts(h) {
-			r.res.Left = append(r.res.Left, h)
-			continue
-		}
-		if why := r.mustStay(h); why != nil {
-			stays = errors.Join(stays, why)
-			r.res.Left = append(r.res.Left, h)
-			continue
-		}
-		if h.Queue != "" {
-			queues = append(queues, h.Queue)
-		}
-		ops = append(ops, leave(h, left))
-		if len(left) > 0 {
-			h.Owners = left
-			r.res.Left = append(r.res.Left, h)
-		} else {
-			lifted = append(lifted, h.Path)
-		}
+	l := planLift(r.opt, r.t.Holds, r.res.Undecided, r.work, r.waits)
+	r.res.Left, r.res.AtWork = l.left, l.atWork
+	if len(l.ops) == 0 && !r.notesRestore() {
+		return l.stays
 	}
-	switch { // of queues whose holds somebody else has lifted
-	case stays == nil && len(r.res.Undecided) > 0:
-		stays = fmt.Errorf("%w: %s", ErrUndecided, r.res.Undecided[0].Record)
-	case stays == nil && len(r.waits) > 0:
-		stays = fmt.Errorf("%w: %s", ErrAtWork, r.waits[0])
-		r.res.AtWork = r.work
-	}
-	if len(ops) == 0 && !r.notesRestore() {
-		return stays
-	}
-	if err := r.commit(ctx, ops, queues); err != nil {
+	if err := r.commit(ctx, l.ops, l.queues); err != nil {
 		return err
 	}
-	r.res.Lifted = lifted
+	r.res.Lifted = l.lifted
 	r.res.Transactions++
-	return stays
-}
-
-// mustStay says why a hold can't be lifted yet, with each reason; nil if it can.
-func (r *release) mustStay(h target.Hold) (why error) {
-	if h.Queue == "" || !h.OfRun() || r.src == nil {
-		return nil
-	}
-	together := target.ReleasedTogether(h.Queue)
-	for _, u := range r.res.Undecided {
-		if slices.Contains(together, u.Queue) {
-			why = fmt.Errorf("%w: %s", ErrUndecided, u.Record)
-			break
-		}
-	}
-	work := slices.DeleteFunc(slices.Clone(r.work), func(w LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
-	if len(work) == 0 || r.stopped(work) {
-		return why
-	}
-	for _, w := range work {
-		if !slices.Contains(r.res.AtWork, w) {
-			r.res.AtWork = append(r.res.AtWork, w)
-		}
-	}
-	return errors.Join(why, fmt.Errorf("%w: %s", ErrAtWork, work[0].Path))
-}
-
-// leave is the operation that leaves a hold these owners. Without any, the hold goes.
-func leave(h target.Hold, owners ledger.Owners) znode.Op {
-	if len(owners) == 0 {
-		return znode.Delete(h.Path, h.Stat.Version)
-	}
-	return znode.Set(h.Path, ledger.EncodeOwners(owners), h.Stat.Version)
-}
-
-// left are the owners that a hold has after the release.
-func (r *release) left(h target.Hold) ledger.Owners {
-	if r.opt.Others || h.Collection != "" {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
-}
-
-// lifts reports whether the release takes owners from a hold.
-func (r *release) lifts(h target.Hold) bool { return r.wants(h) && len(r.left(h)) < len(h.Owners) }
-
-// wants reports whether the release is about a hold.
-func (r *release) wants(h target.Hold) bool {
-	switch {
-	case h.Collection != "":
-		return slices.Contains(r.opt.Collections, h.Collection)
-	case len(r.opt.Queues) == 0:
-		return len(r.opt.Collections) == 0
-	}
-	return slices.Contains(r.opt.Queues, h.Queue)
+	return l.stays
 }
 
 // notesRestore reports whether the runs' records get to say that the operator knows that the target was restored.

@@ -444,7 +444,7 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 	undo.Held = r.stayed(names) || len(undo.Keeps) > 0
 	for _, h := range r.target.Holds {
 		if !undo.Held && h.Queue != "" && h.Owners.Has(r.run().ID) {
-			ops = append(ops, leave(h, h.Owners.Without(r.run().ID)))
+			ops = append(ops, setOwners(h, h.Owners.Without(r.run().ID)))
 		}
 	}
 	removeKeptParents(ctx, r.w, r.run()) // before the end, so that a killed rollback does it again

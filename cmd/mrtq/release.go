@@ -86,7 +86,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return c.refuse(ctx, a, s, res, err)
 	}
 	a.printAs(c.output, res, func() { view.Release(a.Screen, res) })
-	c.conclude(ctx, a, s, res, err)
+	c.conclude(a, s, res, err)
 	if undone {
 		return exit.Check(err)
 	}
@@ -135,58 +135,24 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 }
 
 // conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
-func (c *releaseCmd) conclude(ctx context.Context, a *app, s pair, res *migrate.ReleaseResult, why error) {
+func (c *releaseCmd) conclude(a *app, s pair, res *migrate.ReleaseResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Holds: res.Left, Undecided: res.Undecided, AtWork: len(res.AtWork),
 		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.LegacyActivity) bool { return w.What == migrate.ActivityWaiting })}
 	if v := res.Verdict; v != nil && v.Run != "" {
 		at.Run = &v.Current
 	}
-	word, text, tone := "done", "", screen.Good
-	if done := view.HandedOverText(res); done != "" {
-		text += done + "; "
-	}
-	switch {
-	case len(res.Lifted) > 0:
-		text += screen.Count(len(res.Lifted), "hold", "holds") + " lifted: " + view.HoldNames(res.Lifted)
-	case c.restored && why == nil && text == "" && res.Transactions > 0:
-		text += "the runs' records say now that the target was restored"
-	case why == nil && len(res.Left) == 0 && res.Transactions == 0:
-		word, text = "nothing to do", "nothing is held there"
-	default:
-		if why == nil && res.Transactions > 0 && !slices.ContainsFunc(res.Left, migrate.HoldStatus.OfRun) {
-			text += "the migration itself holds no queue any more"
-		} else {
-			text += "no queue was released"
-		}
-		if len(res.Left) > 0 {
-			tone = screen.Attention
-		}
-	}
-	text += "."
-	if len(res.Left) > 0 {
-		text += " Still held: " + view.HoldsText(res.Left) + "."
-		if res.OnlySmallHeld() {
-			tone, text = screen.Attention, text+" But the large access worker takes small requests too, so this hold does not stop them."
-		}
-	}
-	undecided, work := errors.Is(why, migrate.ErrUndecided), errors.Is(why, migrate.ErrAtWork)
 	var next advice.Next
-	begin := len(res.Lifted) > 0 && !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
-	switch {
-	case undecided || work:
-		tone, word = screen.Bad, "not finished"
-		if work {
-			text += " At work in the legacy queue: " + view.AtWorkText(res.AtWork) + "."
-			next = a.advice.Next(migrate.StepAwaitLegacy, at)
-		}
-		if undecided {
-			text += fmt.Sprintf(" Somebody must decide about %s.", screen.Count(len(res.Undecided), "record", "records"))
-			next = a.advice.Next(migrate.StepDecideRecords, at)
-		}
+	free := !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
+	switch begin := free && len(res.Lifted) > 0; {
+	case errors.Is(why, migrate.ErrUndecided):
+		next = a.advice.Next(migrate.StepDecideRecords, at)
+	case errors.Is(why, migrate.ErrAtWork):
+		next = a.advice.Next(migrate.StepAwaitLegacy, at)
 	case begin || len(res.Left) == 0:
 		next = a.advice.AfterRelease(at, res.Lifted, s.target.isServer() && begin)
 	default:
 		next = a.advice.StillHeld(at)
 	}
+	tone, word, text := view.ReleaseOutcome(res, why, c.restored)
 	a.Conclude(tone, word, text, next)
 }

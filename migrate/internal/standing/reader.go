@@ -121,8 +121,12 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 		return nil, err
 	}
 	for i := range cases {
-		if l.aboutRecord(&cases[i]); cases[i].Record == Unknown && !l.MayBeUnknown {
-			return nil, Unreadable(cases[i].Entry.Record, cases[i].RecordRead)
+		c := &cases[i]
+		if c.Facts = l.recordFacts(c); c.Record == Unknown && !l.MayBeUnknown {
+			return nil, Unreadable(c.Entry.Record, c.RecordRead)
+		}
+		if c.Another {
+			c.Other, c.RecordRead = c.RecordRead, source.Fetched{}
 		}
 	}
 	if err := l.readKept(ctx, cases); err != nil {
@@ -185,7 +189,7 @@ func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 		}
 		if f := r.To(c.Entry.Record); f.There {
 			c.Record, c.RecordRead = Renamed, f
-			l.noteWork(c)
+			c.Worked = l.isWorked(c.Record, f)
 		}
 	}
 	return nil
@@ -274,26 +278,25 @@ func (l *Reader) readJobs(ctx context.Context, cases []Standing) error {
 	return nil
 }
 
-// aboutRecord finds what the record shows.
-func (l *Reader) aboutRecord(c *Standing) {
+// recordFacts are what the record shows.
+func (l *Reader) recordFacts(c *Standing) (f Facts) {
 	if l.Src == nil {
-		c.Facts = Facts{Record: AsMigrated, HandedOver: c.Entry.HandedOver, Kept: c.Entry.Kept, Restored: c.Run.Restored}
+		f = Facts{Record: AsMigrated, HandedOver: c.Entry.HandedOver, Kept: c.Entry.Kept, Restored: c.Run.Restored}
 	} else {
-		c.Facts = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues)
+		f = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues)
 	}
-	c.Held = l.Target.HeldSince(c.Run, rules.KindOf(c.Entry.Job).Hold())
-	if c.Another {
-		c.Other, c.RecordRead = c.RecordRead, source.Fetched{}
-	}
-	l.noteWork(c)
+	f.Held = l.Target.HeldSince(c.Run, c.Queue())
+	f.Worked = !f.Another && l.isWorked(f.Record, c.RecordRead)
+	return f
 }
 
-// noteWork finds out whether a legacy worker has the record.
-func (l *Reader) noteWork(c *Standing) {
-	if c.RecordRead.There && c.RecordRead.Err == nil {
-		id, _ := c.RecordRead.Legacy.Payload.Text("jobID")
-		c.Worked = c.RecordRead.Legacy.Header.Status == legacy.Consumed && !l.WorkersStopped && (c.Record != AsMigrated || l.locked[id])
+// isWorked reports whether a legacy worker has a record.
+func (l *Reader) isWorked(is RecordCondition, read source.Fetched) bool {
+	if !read.There || read.Err != nil {
+		return false
 	}
+	id, _ := read.Legacy.Payload.Text("jobID")
+	return read.Legacy.Header.Status == legacy.Consumed && !l.WorkersStopped && (is != AsMigrated || l.locked[id])
 }
 
 // Queue returns the queue of the job.

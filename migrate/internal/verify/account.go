@@ -24,12 +24,12 @@ const (
 	pause    = 100 * time.Millisecond
 )
 
-// account looks at jobs that workers may have worked on. Each must be in a state that the
+// account looks at jobs that workers may have worked on, or at entries of jobs. Each must be in a state that the
 // layout allows, or removed. One that a session has locked has some more time. It calls conclude
 // with each job as the last look saw it.
-func (v *verifier) account(ctx context.Context, suspects []candidate, conclude func(context.Context, candidate, observation)) error {
+func (v *verifier) account(ctx context.Context, suspects []candidate, observe func(context.Context, []candidate) ([]observation, error), conclude func(context.Context, candidate, observation)) error {
 	return repeatedly(ctx, suspects, func(some []candidate, look int) (again []candidate, err error) {
-		seen, err := v.observe(ctx, some)
+		seen, err := observe(ctx, some)
 		if err != nil {
 			return nil, err
 		}
@@ -92,63 +92,100 @@ func (s *observation) session() int64 {
 	return s.lock.Stat.EphemeralOwner
 }
 
-// observe looks at jobs as they are now.
-func (v *verifier) observe(ctx context.Context, suspects []candidate) ([]observation, error) {
-	var of []*ledger.Migrated
-	for _, s := range suspects {
-		of = append(of, s.entry)
-	}
-	jobs, err := v.t.Jobs(ctx, of, false)
+// observeJobs looks at jobs as they are now.
+func (v *verifier) observeJobs(ctx context.Context, suspects []candidate) ([]observation, error) {
+	seen, found, err := v.readSuspects(ctx, suspects, nil)
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for i, j := range jobs {
-		if j.Batch != "" {
-			paths = append(paths, newqueue.BatchPath(j.Batch))
-		}
-		if suspects[i].stranger != "" {
-			paths = append(paths, suspects[i].stranger)
-		}
-	}
-	slices.Sort(paths)
-	nodes, err := v.t.Reader.GetAll(ctx, slices.Compact(paths))
-	if err != nil {
-		return nil, err
-	}
-	for _, j := range jobs {
-		nodes = append(nodes, j.All()...)
-	}
-	tree := znode.NewTree()
-	for _, n := range nodes {
-		if err := tree.Put(n); err != nil {
-			return nil, err
-		}
-	}
-	problems, strangers := map[string]layout.Finding{}, map[string]layout.Finding{}
-	for _, p := range merritt.Problems(tree, v.dialect) {
-		strangers[p.Path] = p
+	problems := map[string]layout.Finding{}
+	for _, p := range found {
 		// What a worker can't have caused counts first.
 		job := jobOf(p.Path)
 		if first := problems[job]; first.Path == "" || merritt.BetweenWrites(first.Rule) && !merritt.BetweenWrites(p.Rule) {
 			problems[job] = p
 		}
 	}
-	seen := make([]observation, len(suspects))
-	for i, s := range suspects {
-		seen[i].Job = jobs[i]
-		for _, nodes := range [][]znode.Node{jobs[i].Nodes, jobs[i].Entries} {
-			if err := v.pardon(ctx, nodes, s.run); err != nil {
+	for i := range seen {
+		s := &seen[i]
+		for _, nodes := range [][]znode.Node{s.Nodes, s.Entries} {
+			if err := v.clearExpectedACLs(ctx, nodes, suspects[i].run); err != nil {
 				return nil, err
 			}
 		}
-		if s.stranger != "" {
-			seen[i].conclude(s, strangers[s.stranger])
-		} else {
-			seen[i].conclude(s, problems[znode.Name(s.entry.Job)])
+		s.violates(problems[znode.Name(s.Of.Job)])
+		for i, n := range s.All() {
+			if kind, says := oddity(n, i < len(s.Nodes)); says != "" {
+				s.problem, s.at, s.kind, s.rule = says, n.Path, kind, ""
+			}
 		}
 	}
 	return seen, nil
+}
+
+// observeEntries looks at the foreign entries of jobs as they are now.
+func (v *verifier) observeEntries(ctx context.Context, suspects []candidate) ([]observation, error) {
+	var entries []string
+	for _, s := range suspects {
+		entries = append(entries, s.foreignEntry)
+	}
+	seen, found, err := v.readSuspects(ctx, suspects, entries)
+	if err != nil {
+		return nil, err
+	}
+	problems := map[string]layout.Finding{}
+	for _, p := range found {
+		problems[p.Path] = p
+	}
+	for i := range seen {
+		seen[i].violates(problems[entries[i]])
+	}
+	return seen, nil
+}
+
+// readSuspects reads jobs with their batches, and more paths, and finds the rules of the layout that they violate.
+func (v *verifier) readSuspects(ctx context.Context, suspects []candidate, more []string) ([]observation, []layout.Finding, error) {
+	of := make([]*ledger.Migrated, len(suspects))
+	for i, s := range suspects {
+		of[i] = s.entry
+	}
+	jobs, err := v.t.Jobs(ctx, of, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	paths := slices.Clone(more)
+	for _, j := range jobs {
+		if j.Batch != "" {
+			paths = append(paths, newqueue.BatchPath(j.Batch))
+		}
+	}
+	slices.Sort(paths)
+	nodes, err := v.t.Reader.GetAll(ctx, slices.Compact(paths))
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := make([]observation, len(jobs))
+	for i, j := range jobs {
+		seen[i].Job = j
+		nodes = append(nodes, j.All()...)
+		if lock := slices.IndexFunc(j.Nodes, func(n znode.Node) bool { return n.Path == j.Of.Job+"/lock" }); lock >= 0 {
+			seen[i].lock = &j.Nodes[lock]
+		}
+	}
+	tree := znode.NewTree()
+	for _, n := range nodes {
+		if err := tree.Put(n); err != nil {
+			return nil, nil, err
+		}
+	}
+	return seen, merritt.Problems(tree, v.dialect), nil
+}
+
+// violates notes the rule of the layout that the job, or its entry, violates, if there is one.
+func (s *observation) violates(p layout.Finding) {
+	if p.Path != "" {
+		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
+	}
 }
 
 // jobOf is the id of the job that a path of a job or of an entry belongs to.
@@ -164,21 +201,6 @@ func jobOf(path string) string {
 		}
 	}
 	return ""
-}
-
-// conclude says what is wrong with a job. p is the rule of the layout that it violates.
-func (s *observation) conclude(of candidate, p layout.Finding) {
-	if p.Path != "" {
-		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
-	}
-	for i, n := range s.All() {
-		if n.Path == of.entry.Job+"/lock" {
-			s.lock = &n
-		}
-		if kind, says := oddity(n, i < len(s.Nodes)); says != "" && of.stranger == "" {
-			s.problem, s.at, s.kind, s.rule = says, n.Path, kind, ""
-		}
-	}
 }
 
 // oddity is what is wrong with a znode although no rule of the layout says so; "" for nothing. isParent reports whether the

@@ -21,9 +21,9 @@ func gives(run *ledger.Run) []znode.ACL {
 // otherACL is what is said of a znode with another ACL.
 const otherACL = "its ACL is not the one that its run gives"
 
-// pardon takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it, and for
+// clearExpectedACLs takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it, and for
 // one that is gone.
-func (v *verifier) pardon(ctx context.Context, nodes []znode.Node, run *ledger.Run) error {
+func (v *verifier) clearExpectedACLs(ctx context.Context, nodes []znode.Node, run *ledger.Run) error {
 	for i := range nodes {
 		if nodes[i].Stat.Aversion == 0 || nodes[i].Unreadable != "" {
 			continue
@@ -56,7 +56,7 @@ func (v *verifier) checkOwnACLs(ctx context.Context) error {
 		if run == nil {
 			continue
 		}
-		if err := v.pardon(ctx, node, run); err != nil {
+		if err := v.clearExpectedACLs(ctx, node, run); err != nil {
 			return err
 		}
 		if node[0].Stat.Aversion != 0 {

@@ -119,7 +119,7 @@ func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]
 		}
 	}
 	for bid, s := range sights {
-		if err := v.pardon(ctx, s.nodes, v.batches[bid].run); err != nil {
+		if err := v.clearExpectedACLs(ctx, s.nodes, v.batches[bid].run); err != nil {
 			return nil, err
 		}
 	}

@@ -73,10 +73,10 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	if err != nil {
 		return err
 	}
-	var strangers []candidate
+	var foreign []candidate
 	for _, name := range names {
 		path, id := znode.Join(folder, name), name[strings.IndexByte(name, '-')+1:] // in the queue of a state, it follows the priority
-		s := candidate{item: item{entry: where[id], run: &v.t.Ledger.Runs[0], queue: newqueue.HoldIngest}, stranger: path}
+		s := candidate{item: item{entry: where[id], run: &v.t.Ledger.Runs[0], queue: newqueue.HoldIngest}, foreignEntry: path}
 		_, isJob := newqueue.ParseSequenceID(newqueue.JobPrefix, id)
 		switch {
 		case s.entry != nil:
@@ -88,24 +88,24 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 		default:
 			s.entry = &ledger.Migrated{Job: newqueue.JobPath(id)}
 		}
-		strangers = append(strangers, s)
+		foreign = append(foreign, s)
 	}
-	for some := range slices.Chunk(strangers, partSize.N()) {
-		if err := v.account(ctx, some, v.concludeStranger); err != nil {
+	for some := range slices.Chunk(foreign, partSize.N()) {
+		if err := v.account(ctx, some, v.observeEntries, v.concludeEntry); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// concludeStranger says what is wrong with an entry after the last look.
-func (v *verifier) concludeStranger(ctx context.Context, of candidate, s observation) {
+// concludeEntry says what is wrong with an entry after the last look.
+func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observation) {
 	switch {
-	case s.problem == "", s.Gone() && v.isBeingCleaned(ctx, of.stranger):
+	case s.problem == "", s.Gone() && v.isBeingCleaned(ctx, of.foreignEntry):
 	case s.isWorkedOn():
 		v.noticeWork(of.item, s)
 	default:
-		v.differ(Difference{Kind: Layout, Path: of.stranger, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
+		v.differ(Difference{Kind: Layout, Path: of.foreignEntry, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
 	}
 }
 

@@ -75,7 +75,7 @@ func (c *comparison) compare(part []item) error {
 	if err != nil {
 		return err
 	}
-	if err := c.v.account(c.ctx, append(others, differing...), c.v.concludeJob); err != nil {
+	if err := c.v.account(c.ctx, append(others, differing...), c.v.observeJobs, c.v.concludeJob); err != nil {
 		return err
 	}
 	c.v.mu.Lock()
@@ -84,22 +84,21 @@ func (c *comparison) compare(part []item) error {
 	return nil
 }
 
-// candidate is a job that must be looked at more closely. differs says how it differs from
-// what its run made; it is "" if that was not compared. If stranger is an entry of the job, only that is
-// looked at.
+// candidate is a job that must be looked at more closely, or an entry that does not seem to belong where it is.
 type candidate struct {
 	item
-	differs, stranger string
+	differs      string // how the job differs from what its run made; "" if that was not compared
+	foreignEntry string // its path; "" if the job is to be looked at
 }
 
 // exact compares jobs with what their records should have become, and returns those that
 // differ.
 func (c *comparison) exact(items []item) (differing []candidate, err error) {
-	wants := make([][]rules.Node, len(items))
+	wanted := make([][]rules.Node, len(items))
 	var paths []string
 	for i, it := range items {
-		wants[i] = it.job().Nodes(c.v.dialect)
-		for _, n := range wants[i] {
+		wanted[i] = it.job().Nodes(c.v.dialect)
+		for _, n := range wanted[i] {
 			paths = append(paths, n.Path)
 		}
 	}
@@ -112,16 +111,16 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 	compared := 0
 	for i, it := range items {
 		var got []znode.Node
-		for _, want := range wants[i] {
+		for _, want := range wanted[i] {
 			if len(nodes) > 0 && nodes[0].Path == want.Path {
 				got, nodes = append(got, nodes[0]), nodes[1:]
 			}
 		}
 		compared += len(got)
-		if err := c.v.pardon(c.ctx, got, it.run); err != nil {
+		if err := c.v.clearExpectedACLs(c.ctx, got, it.run); err != nil {
 			return nil, err
 		}
-		if differs := compareNodes(wants[i], got, it.run.Restored); differs != "" {
+		if differs := compareNodes(wanted[i], got, it.run.Restored); differs != "" {
 			differing = append(differing, candidate{item: it, differs: differs})
 			continue
 		}

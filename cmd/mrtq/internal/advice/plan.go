@@ -11,31 +11,64 @@ import (
 // RehearsalFile is the file in which a command has a rehearsal saved.
 const RehearsalFile = "rehearsal.json"
 
-// solutions are the flags that solve a kind of problem. A problem without a row has to be repaired.
-var solutions = map[migrate.ProblemKind]string{
-	migrate.ProblemUndecodable:      "undecodable",
-	migrate.ProblemUnserviceable:    "unserviceable",
-	migrate.ProblemInventoryWaiting: "inventory-records",
-	migrate.ProblemNoQueue:          "new-queue",
-	migrate.ProblemReleased:         "hold-again",
-	migrate.ProblemRestored:         "restored",
-	migrate.ProblemOtherTimes:       "time",
-	migrate.ProblemOtherDialect:     "dialect",
+// solution is what solves a kind of problem.
+type solution struct {
+	kind migrate.ProblemKind
+	flag string
+	// first is what people do first; "" if they decide whether they want the flag.
+	first string
+	// instead says that people do that instead of giving the flag: no service could finish the jobs that it would make.
+	instead bool
+}
+
+// solutions has no row for what has to be repaired.
+var solutions = []solution{
+	{migrate.ProblemInventoryWaiting, "inventory-records", "let the legacy inventory service finish its queue", true},
+	{migrate.ProblemUnserviceable, "unserviceable", "repair or remove the records that no service could work on", true},
+	{migrate.ProblemNoQueue, "new-queue", "check the address of the target", false},
+	{migrate.ProblemUndecodable, "undecodable", "", false},
+	{migrate.ProblemReleased, "hold-again", "", false},
+	{migrate.ProblemRestored, "restored", "", false},
+	{migrate.ProblemOtherTimes, "time", "", false},
+	{migrate.ProblemOtherDialect, "dialect", "", false},
+}
+
+// unplannable are the problems that another command solves than plan. Two are about a run that the plan resumes.
+var unplannable = map[migrate.ProblemKind]func(a Adviser, s Situation, fits string) Next{
+	migrate.ProblemRollbackUnfinished: func(a Adviser, s Situation, run string) Next {
+		return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", run)...)}
+	},
+	migrate.ProblemOtherOrigin: func(a Adviser, s Situation, _ string) Next {
+		return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.rollback(s)}
+	},
+	migrate.ProblemOtherChoices: func(a Adviser, s Situation, _ string) Next { // it is finished with its own choices
+		return Next{Command: a.withoutChoices().finish(s)}
+	},
+}
+
+// solutionOf is the row of a kind of problem; the zero row if there is none.
+func solutionOf(kind migrate.ProblemKind) solution {
+	for _, row := range solutions {
+		if row.kind == kind {
+			return row
+		}
+	}
+	return solution{}
 }
 
 // Solves returns the flag that solves a problem, with the values from which the operator chooses; nil if none does, or
 // there is one for each dialect.
 func Solves(p migrate.Problem) *Flag {
-	name, ok := solutions[p.Kind]
-	if !ok {
+	row := solutionOf(p.Kind)
+	if row.flag == "" {
 		return nil
 	}
-	f := Switch(name)
+	f := Switch(row.flag)
 	if p.Fits != "" {
 		f.Values = []string{p.Fits}
 	}
 	for _, c := range migrate.AllChoices {
-		if c.Name == name { // a value that blocks is no solution
+		if c.Name == f.Name { // a value that blocks is no solution
 			f.Values = []string{strings.Join(slices.DeleteFunc(slices.Clone(c.Values), func(v string) bool { return v == "block" }), "|")}
 		}
 	}
@@ -56,48 +89,40 @@ func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
 // unblock is one command with the flags that a plan with problems needs, or one for each dialect if
 // none is chosen.
 func (a Adviser) unblock(s Situation) Next {
-	flags := a.planFlags(s)
-	var dialect, drained, repaired, newQueue bool
-	var decided []string
+	if s.Plan.Resumes {
+		s.Run = &s.Plan.Unfinished
+	}
 	for _, p := range s.Plan.Problems {
-		switch f := Solves(p); {
-		case p.Kind == migrate.ProblemRollbackUnfinished:
-			return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", p.Fits)...)}
-		case p.Kind == migrate.ProblemOtherOrigin && s.Plan.Resumes:
-			return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.Command("rollback", []string{s.Target}, Set("run", s.Plan.Unfinished.ID)...)}
-		case p.Kind == migrate.ProblemOtherChoices && s.Plan.Resumes: // it is finished with its own choices
-			s.Run = &s.Plan.Unfinished
-			return Next{Command: a.withoutChoices().finish(s)}
-		// No service can finish the jobs that the flags of these two would make.
-		case p.Kind == migrate.ProblemInventoryWaiting:
-			drained = true
-		case p.Kind == migrate.ProblemUnserviceable:
-			repaired = true
-		case p.Kind == migrate.ProblemNoDialect:
-			dialect = true
-		case f != nil:
-			flags = append(without(flags, f.Name), *f)
-			if p.Kind == migrate.ProblemNoQueue {
-				newQueue = true
-			} else if flag := strings.Join(f.words(), " "); !slices.Contains(decided, flag) {
-				decided = append(decided, flag)
-			}
+		if next := unplannable[p.Kind]; next != nil && (s.Plan.Resumes || p.Kind == migrate.ProblemRollbackUnfinished) {
+			return next(a, s, p.Fits)
 		}
 	}
-	var first []string
-	for _, do := range []struct {
-		needed bool
-		words  string
-	}{
-		{drained, "let the legacy inventory service finish its queue"},
-		{repaired, "repair or remove the records that no service could work on"},
-		{newQueue, "check the address of the target"},
-		{len(decided) > 0, "decide whether you want " + strings.Join(decided, " and ")},
-		{!drained && !repaired && !newQueue && len(decided) == 0 && !dialect, "resolve the listed problems"},
-	} {
-		if do.needed {
-			first = append(first, do.words)
+	has := func(kind migrate.ProblemKind) bool {
+		return slices.ContainsFunc(s.Plan.Problems, func(p migrate.Problem) bool { return p.Kind == kind })
+	}
+	var first, decided []string
+	for _, row := range solutions {
+		if row.first != "" && has(row.kind) {
+			first = append(first, row.first)
 		}
+	}
+	flags := a.planFlags(s)
+	for _, p := range s.Plan.Problems {
+		row, f := solutionOf(p.Kind), Solves(p)
+		if f == nil || row.instead {
+			continue
+		}
+		flags = append(without(flags, f.Name), *f)
+		if flag := strings.Join(f.words(), " "); row.first == "" && !slices.Contains(decided, flag) {
+			decided = append(decided, flag)
+		}
+	}
+	if len(decided) > 0 {
+		first = append(first, "decide whether you want "+strings.Join(decided, " and "))
+	}
+	dialect := has(migrate.ProblemNoDialect)
+	if len(first) == 0 && !dialect {
+		first = []string{"resolve the listed problems"}
 	}
 	next := Next{First: strings.Join(first, ", and ")}
 	plan := func(more ...Flag) string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
@@ -58,51 +57,4 @@ func undecided(s *screen.Screen, records []migrate.Note) {
 		}
 		return screen.Row{u.Record, u.Job, why}
 	})
-}
-
-// Release prints what stands in the way of a release.
-func Release(s *screen.Screen, r *migrate.ReleaseResult) {
-	undecided(s, r.Undecided)
-	twice(s, r.Twice)
-	atWork(s, r.AtWork)
-}
-
-// twice prints the records whose work both queues may have done.
-func twice(s *screen.Screen, records []migrate.Note) {
-	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-		func(n migrate.Note) screen.Row { return screen.Row{n.Record, n.Job} })
-}
-
-// atWork prints what shows that legacy workers may be at work.
-func atWork(s *screen.Screen, work []migrate.LegacyActivity) {
-	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.LegacyActivity) screen.Row {
-		return screen.Row{w.Path, string(w.What), timeText(w.Since)}
-	})
-}
-
-// HandedOverText counts what a release did with records; "" for nothing.
-func HandedOverText(r *migrate.ReleaseResult) string {
-	return strings.Join(counted([]note{
-		{r.HandedOver, "record handed over", "records handed over"},
-		{r.Absent, "record was gone already", "records were gone already"},
-		{r.Withdrawn, "job withdrawn (the legacy queue has its work)", "jobs withdrawn (the legacy queue has their work)"},
-	}), "; ")
-}
-
-// AtWorkText counts who may be at work in the legacy queue, and says since when.
-func AtWorkText(work []migrate.LegacyActivity) string {
-	count := map[migrate.ActivityKind]int{}
-	var since time.Time
-	for _, w := range work {
-		count[w.What]++
-		if w.What != migrate.ActivityWaiting && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
-			since = w.Since
-		}
-	}
-	text := strings.Join(counted([]note{{count[migrate.ActivityConsumed], "consumed record", "consumed records"}, {count[migrate.ActivityLocked], "lock", "locks"},
-		{count[migrate.ActivityWaiting], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
-	if !since.IsZero() {
-		text += ", the oldest since " + timeText(since)
-	}
-	return text
 }

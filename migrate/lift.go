@@ -1,0 +1,103 @@
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"mrtq/internal/znode"
+	"mrtq/migrate/internal/ledger"
+	"mrtq/migrate/internal/target"
+	"mrtq/newqueue"
+)
+
+// liftPlan is what a release does with the holds, and why some stay.
+type liftPlan struct {
+	ops    []znode.Op
+	queues []newqueue.QueueHold // that lose an owner of their hold
+	lifted []string             // the holds that go
+	left   []HoldStatus         // as they are afterwards
+	atWork []LegacyActivity     // that keeps holds
+	stays  error                // has each reason why a hold stays: it wraps ErrUndecided or ErrAtWork
+}
+
+// planLift decides what a release does with the holds. The hold of a run stays if somebody must decide about a record of its queue, or if
+// legacy workers may be at work. waits are the records that the release could not hand over because legacy workers have them.
+func planLift(opt ReleaseOptions, holds []HoldStatus, undecided []Note, work []LegacyActivity, waits []string) liftPlan {
+	l := liftPlan{lifted: []string{}, left: []HoldStatus{}, atWork: []LegacyActivity{}}
+	for _, h := range holds {
+		if !opt.takesOwners(h) || h.OfRun() && h.Queue != "" && l.mustStay(opt, target.ReleasedTogether(h.Queue), undecided, work) {
+			l.left = append(l.left, h)
+			continue
+		}
+		if h.Queue != "" {
+			l.queues = append(l.queues, h.Queue)
+		}
+		owners := opt.ownersAfter(h)
+		l.ops = append(l.ops, setOwners(h, owners))
+		if len(owners) == 0 {
+			l.lifted = append(l.lifted, h.Path)
+		} else {
+			h.Owners = owners
+			l.left = append(l.left, h)
+		}
+	}
+	switch { // of queues whose holds somebody else has lifted
+	case l.stays == nil && len(undecided) > 0:
+		l.stays = fmt.Errorf("%w: %s", ErrUndecided, undecided[0].Record)
+	case l.stays == nil && len(waits) > 0:
+		l.stays, l.atWork = fmt.Errorf("%w: %s", ErrAtWork, waits[0]), work
+	}
+	return l
+}
+
+// mustStay reports whether the hold of a queue can't be lifted yet, and adds why. together are the queues that are released with it.
+func (l *liftPlan) mustStay(opt ReleaseOptions, together []newqueue.QueueHold, undecided []Note, work []LegacyActivity) bool {
+	asks := slices.IndexFunc(undecided, func(n Note) bool { return slices.Contains(together, n.Queue) })
+	if asks >= 0 {
+		l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrUndecided, undecided[asks].Record))
+	}
+	work = slices.DeleteFunc(slices.Clone(work), func(w LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
+	if len(work) == 0 || opt.acceptsWork(work) {
+		return asks >= 0
+	}
+	for _, w := range work {
+		if !slices.Contains(l.atWork, w) {
+			l.atWork = append(l.atWork, w)
+		}
+	}
+	l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrAtWork, work[0].Path))
+	return true
+}
+
+// setOwners is the operation that gives a hold these owners. Without any, the hold goes.
+func setOwners(h HoldStatus, owners ledger.Owners) znode.Op {
+	if len(owners) == 0 {
+		return znode.Delete(h.Path, h.Stat.Version)
+	}
+	return znode.Set(h.Path, ledger.EncodeOwners(owners), h.Stat.Version)
+}
+
+// acceptsWork reports whether the operator has said that nobody works on what shows legacy work.
+func (opt ReleaseOptions) acceptsWork(work []LegacyActivity) bool {
+	return opt.WorkersStopped > 0 && len(work) <= opt.WorkersStopped
+}
+
+// ownersAfter are the owners that a hold has if the release takes owners from it.
+func (opt ReleaseOptions) ownersAfter(h HoldStatus) ledger.Owners {
+	if opt.Others || h.Collection != "" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
+}
+
+// takesOwners reports whether the release is about a hold that has an owner which the release takes from it.
+func (opt ReleaseOptions) takesOwners(h HoldStatus) bool {
+	about := slices.Contains(opt.Queues, h.Queue)
+	if h.Collection != "" {
+		about = slices.Contains(opt.Collections, h.Collection)
+	} else if len(opt.Queues) == 0 {
+		about = len(opt.Collections) == 0
+	}
+	return about && len(opt.ownersAfter(h)) < len(h.Owners)
+}
