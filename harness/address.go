@@ -25,7 +25,6 @@ const removeTimeout = 30 * time.Second
 // znode's data says more.
 const chrootPrefix = "mrtq-"
 
-// noteBegins is the beginning of the note, which is the data of such a chroot.
 const noteBegins = "made by mrtq's test harness on "
 
 func (s *Server) launchAddress(ctx context.Context) error {
@@ -60,7 +59,6 @@ func (s *Server) launchAddress(ctx context.Context) error {
 	return nil
 }
 
-// removeChroot removes the chroot that Start created, with everything below it.
 func (s *Server) removeChroot(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), removeTimeout, fmt.Errorf("not done after %v", removeTimeout))
 	defer cancel()

@@ -30,7 +30,6 @@ func (e *UnavailableError) Error() string {
 // Is makes every UnavailableError match [ErrUnavailable].
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
 
-// withLog adds the end of a server's log, which can be "".
 func withLog(err error, log string) error {
 	if log == "" {
 		return err

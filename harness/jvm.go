@@ -27,7 +27,6 @@ var debianClassPath = []string{
 	"netty-codec.jar", "netty-resolver.jar", "netty-transport-native-unix-common.jar",
 }
 
-// serverClass runs one server, according to its configuration.
 const serverClass = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 const jvmRemedy = "install Debian's zookeeper and default-jre-headless packages, or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper and JAVA_HOME to a Java runtime"

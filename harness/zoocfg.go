@@ -14,7 +14,6 @@ const (
 	syncTime = 10 * time.Second // how far a server may lag behind the leader
 )
 
-// properties returns the lines of zoo.cfg that are the same on jvm and docker.
 func (o Options) properties() map[string]string {
 	tick := o.TickTime.Milliseconds()
 	p := map[string]string{
@@ -69,7 +68,6 @@ func (s *Server) javaFlags() []string {
 	}
 }
 
-// cfgText renders properties as zoo.cfg, sorted.
 func cfgText(p map[string]string) string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(p)) {

@@ -173,7 +173,6 @@ func fromCharCode(code string) (text string, ok bool) {
 	return string(appendUnit(nil, uint16(n))), true
 }
 
-// refuse is the error for an element that stands for another class.
 func (d *document) refuse(e *etree.Element, want string) *Error {
 	class := attribute(e, "class")
 	if class == "" {

@@ -58,7 +58,6 @@ func jsonSyntax(data []byte) *Error {
 	return e
 }
 
-// invalidUTF8 returns the offset of the first byte that isn't UTF-8, or -1.
 func invalidUTF8(b []byte) int {
 	if utf8.Valid(b) {
 		return -1
@@ -73,7 +72,6 @@ func invalidUTF8(b []byte) int {
 	return -1
 }
 
-// scanner walks through JSON.
 type scanner struct {
 	text string
 	pos  int
@@ -163,7 +161,6 @@ func (s *scanner) jsonObject(depth int) (any, *Error) {
 	return object, nil
 }
 
-// jsonArray reads an array after its bracket.
 func (s *scanner) jsonArray(depth int) (any, *Error) {
 	array := []any{}
 	for s.blank(); !s.take("]"); s.blank() {

@@ -191,7 +191,6 @@ func (d *document) find(match func(xml.Token) bool) int {
 	}
 }
 
-// at returns the offset of e in the payload.
 func (d *document) at(e *etree.Element) int {
 	nth := 0
 	before(&d.Element, e, &nth)
@@ -203,8 +202,6 @@ func (d *document) at(e *etree.Element) int {
 	})
 }
 
-// before counts the elements that begin at or before e, and reports whether e
-// was among them.
 func before(root, e *etree.Element, count *int) bool {
 	for _, child := range root.Child {
 		if element, ok := child.(*etree.Element); ok {
@@ -232,7 +229,6 @@ func (d *document) checkAttributes(e *etree.Element, known ...string) *Error {
 	return nil
 }
 
-// attribute returns the value of e's attribute, "" if it has none.
 func attribute(e *etree.Element, name string) string {
 	if a := e.SelectAttr(name); a != nil {
 		return attributeValue(*a)

@@ -99,7 +99,6 @@ func (o Object) count(key string) (int, error) {
 	return 0, fmt.Errorf("%s is %s: expected a whole number from 0", key, JSONText(o[key]))
 }
 
-// scalar returns the string under a key, or a number there as it is written.
 func (o Object) scalar(key string) (string, error) {
 	if n, ok := o[key].(json.Number); ok {
 		return n.String(), nil

@@ -80,7 +80,6 @@ func CheckBatchID(uuid string) error {
 	return nil
 }
 
-// isName reports whether a string can be a znode's name.
 func isName(s string) bool {
 	return !strings.Contains(s, "/") && znode.ValidatePath("/"+s) == nil && s != ""
 }

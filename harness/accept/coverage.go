@@ -64,7 +64,6 @@ var others = []struct{ id, what, at string }{
 	{"S12", "a job deleted before its batch is done", ""},
 }
 
-// coverage returns every row of a dialect, before anything has run.
 func coverage(d newqueue.Dialect) []*Row {
 	var rows []*Row
 	for _, e := range states.Entities {

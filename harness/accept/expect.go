@@ -14,7 +14,6 @@ import (
 // The methods in this file write what a Then says into want, and look for it in
 // seen.
 
-// done checks that the last act succeeded.
 func (w *world) done() error {
 	w.last.judged = true
 	if w.last.err != nil {
@@ -48,7 +47,6 @@ func (w *world) seenField(at, key string, value any) error {
 	return nil
 }
 
-// wantNode expects a znode with its data, and the folders above it.
 func (w *world) wantNode(at string, holds any) error {
 	data := encode(holds)
 	if err := w.put(at, data); err != nil {
@@ -74,7 +72,6 @@ func (w *world) wantNodes(all nodes) error {
 	return errors.Join(wrong...)
 }
 
-// wantGone expects that a znode that was there and everything below it do not exist.
 func (w *world) wantGone(at string) error {
 	if w.before.Get(at) == nil {
 		return fmt.Errorf("%s was not there before", at)
@@ -156,7 +153,6 @@ func (w *world) kinds() []string {
 	return names
 }
 
-// unchanged compares the whole tree after a refusal: no znode may have been written.
 func (w *world) unchanged() error {
 	w.unchecked = false
 	if !w.last.judged && w.last.err != nil {
@@ -174,7 +170,6 @@ func (w *world) unchanged() error {
 	return failure("nothing should have changed", wrong)
 }
 
-// failure returns one error for several lines, or nil if there are none.
 func failure(what string, lines []string) error {
 	const most = 10
 	if len(lines) == 0 {
@@ -186,7 +181,6 @@ func failure(what string, lines []string) error {
 	return errors.New(what + ":\n  " + strings.Join(lines, "\n  "))
 }
 
-// fields lists the fields of an object that differ.
 func fields(c znode.Change) []string {
 	want, got := parse(c.Want.Data), parse(c.Got.Data)
 	if got == nil {

@@ -44,7 +44,6 @@ func illegal(e states.Entity, d newqueue.Dialect) string {
 	return b.String()
 }
 
-// notJoined returns the pairs of states of an entity between which its table has no step.
 func notJoined(e states.Entity, d newqueue.Dialect) []pair {
 	var pairs []pair
 	all := states.States(e, string(d))

@@ -25,7 +25,6 @@ type sighting struct {
 	taken, released []string // "Q4", "K1": see lockID
 }
 
-// observe adds what has happened between two states of a tree.
 func (saw *sighting) observe(s spelling, before, after *znode.Tree) {
 	for _, k := range kinds {
 		e, old, now := entityOf(k.noun), s.statesIn(k.folders, before), s.statesIn(k.folders, after)
@@ -104,7 +103,6 @@ func queued(t *znode.Tree, state, jid string) bool {
 	return false
 }
 
-// locks lists the locks that exist in one tree and not in the other.
 func (s spelling) locks(in, notIn *znode.Tree) []string {
 	var ids []string
 	for n := range in.All("/") {

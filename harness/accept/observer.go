@@ -18,7 +18,6 @@ type observer struct {
 
 type object map[string]any
 
-// parse returns the object in data, or nil if there is none.
 func parse(data []byte) object {
 	var o object
 	if len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &o) != nil {

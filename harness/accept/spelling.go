@@ -38,7 +38,6 @@ func (s spelling) timeKey(kind string) string {
 	return "last_modified"
 }
 
-// deployed is the deployed library's name of a state: UpdateReporting for update-reporting.
 func deployed(state string) (name string) {
 	for _, word := range strings.Split(state, "-") {
 		name += strings.ToUpper(word[:1]) + word[1:]

@@ -56,7 +56,6 @@ func (s spelling) usualLSS(state string) string {
 	return chain[i-1]
 }
 
-// chain returns a job's states in order, if every step succeeds.
 func (s spelling) chain() []string {
 	table, chain := states.Transitions(states.Job, string(s.dialect)), []string{states.Pending}
 	for next := table.Success(states.Pending); next != ""; next = table.Success(next) {
@@ -73,12 +72,10 @@ func (s spelling) status(kind, state, message string, at time.Time) object {
 	return status
 }
 
-// seeded is status for an item that a Given writes.
 func (s spelling) seeded(kind, state string) object {
 	return s.status(kind, state, usualMessages[state], longAgo)
 }
 
-// next returns the path of the next item in a folder, such as "/jobs/jid0000000003".
 func (w *world) next(folder, prefix string) string {
 	n := len(w.seen.Children(folder))
 	if w.seen.Get("/jobs/states") != nil && folder == "/jobs" {
@@ -121,7 +118,6 @@ type seed struct {
 	space    int
 }
 
-// newJob writes a job of a batch, and the batch if the scenario has none.
 func (w *world) newJob(name, batch string, s seed) error {
 	if _, ok := w.names[batch]; !ok {
 		if err := w.newBatch(batch, "processing"); err != nil {
@@ -209,7 +205,6 @@ func (w *world) newItem(kind, name string, s seed) error {
 	return w.newRequest(name, cmp.Or(s.size, "small"), s.state)
 }
 
-// anItem writes an item that a worker may have acquired.
 func (w *world) anItem(state, kind, acquired string) error {
 	if err := w.newItem(kind, kind, seed{state: state}); err != nil || acquired == "" {
 		return err
@@ -315,7 +310,6 @@ func (w *world) statusReport(completed, failed, at string) object {
 	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
 }
 
-// ids returns the ids of jobs, sorted, for their names in the scenario: "A B", or none.
 func (w *world) ids(names string) []string {
 	ids := []string{}
 	for _, name := range strings.Fields(strings.TrimPrefix(names, none)) {
@@ -325,7 +319,6 @@ func (w *world) ids(names string) []string {
 	return ids
 }
 
-// lockByHand creates a lock as a worker with the client library would.
 func (w *world) lockByHand(what string) error {
 	conn, err := session.Open(w.ctx, w.suite.session)
 	if err := cmp.Or(err, w.flush()); err != nil {
@@ -343,7 +336,6 @@ func (w *world) lockByHand(what string) error {
 // nodes is what znodes hold, by their paths: an object, a number or a text.
 type nodes = library.Docs
 
-// below returns a znode and the documents below it, by their paths.
 func below(at string, docs nodes) nodes {
 	all := nodes{at: ""}
 	for name, doc := range docs {
@@ -352,5 +344,4 @@ func below(at string, docs nodes) nodes {
 	return all
 }
 
-// paths returns the paths of nodes, each after those above it.
 func paths(n nodes) []string { return slices.Sorted(maps.Keys(n)) }

@@ -150,7 +150,6 @@ func (w *world) thereIsAFolder() error {
 	return w.wantNode(w.names["batch"]+"/states/batch-processing", "")
 }
 
-// areGone expects that items are removed from all their places, with some jobs.
 func (w *world) areGone(kind, names, jobs string) error {
 	var items []string
 	if names == "" {
@@ -206,7 +205,6 @@ func (w *world) answerWarns(how string) error {
 	return fmt.Errorf("the answer is %q", w.last.Warnings)
 }
 
-// subject returns the path of the scenario's job, batch or request.
 func (w *world) subject() string {
 	for _, k := range kinds {
 		if at, ok := w.names[k.noun]; ok {
@@ -264,7 +262,6 @@ func (w *world) workerHas(which, name, processing string) error {
 	return equal("the worker acquired", a.has, at)
 }
 
-// lockIs expects a lock below /locks, of some kind, or none.
 func (w *world) lockIs(at, how string) error {
 	if how == "removed" {
 		return w.wantGone(at)
@@ -341,7 +338,6 @@ func (w *world) foldersAreThere(below, names string) error {
 	return errors.Join(w.done(), w.wantNodes(all))
 }
 
-// refusals has the kind of refusal for each reason that a Then can give.
 var refusals = map[string]library.RefusalKind{
 	"the lock is already held":                        library.Locked,
 	"only the worker that holds the lock may do this": library.NotLocked,

@@ -41,7 +41,6 @@ var workersVerbs = map[string]string{
 	"makes its report": "report", "records the report as sent": "finish",
 }
 
-// found returns what a worker writes for the inventory or the storage service, and the znode's name.
 func found(service, url string) (name string, doc object) {
 	if service == "storage" {
 		return "store", object{"manifest_url": url, "mode": "add", "delete": "none"}
@@ -82,7 +81,6 @@ func (w *world) adminDoes(action, name, at, message string) error {
 	return w.act("administrator", r)
 }
 
-// sessionEnds ends a session as if its client had died.
 func (w *world) sessionEnds(which, who string) error {
 	name := actorNamed(which, who)
 	if _, err := w.known(name); err != nil {
@@ -134,7 +132,6 @@ func (w *world) workersTakeOn(name, to string) error {
 	return nil
 }
 
-// workOn lets a worker acquire a job, which must be the next one in its state, and do something with it.
 func (w *world) workOn(name string, do request) error {
 	w.names["job"] = w.names[name] // "its" in the next Thens means this job
 	return w.act("worker", request{Verb: "acquire", What: "job", Item: name, From: w.stateOf(w.seen, w.names[name])}, do)

@@ -123,7 +123,6 @@ func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (con
 	return ctx, own // godog has err already
 }
 
-// actor opens a session for an actor that has none yet.
 func (w *world) actor(name string) (*actor, error) {
 	if a, ok := w.actors[name]; ok {
 		return a, nil
@@ -236,7 +235,6 @@ func (w *world) arrange(name string, r request) error {
 	return nil
 }
 
-// observe reads the tree, and notes what has happened since the last look.
 func (w *world) observe() error {
 	if err := w.flush(); err != nil {
 		return err

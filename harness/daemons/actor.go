@@ -199,7 +199,6 @@ func (t *Turn) reaches(record, state string) {
 	t.note(record, func(e *Execution) { e.States = append(e.States, state) })
 }
 
-// fails reports whether the work on a record is made to fail (Options.Fails).
 func (t *Turn) fails(record string) bool {
 	return t.world.Fails != nil && t.world.Fails(t.actor.Name, record)
 }

@@ -27,7 +27,6 @@ const (
 	UnpauseQueue   Action = "unpause a queue" // deletes the hold's znode, whatever is in it
 )
 
-// urgent is the priority that [SetPriority] gives a job.
 const urgent = 1
 
 // act is how an administrator does an action: as the Ruby library does it, and with package

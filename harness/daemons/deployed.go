@@ -6,7 +6,6 @@ import (
 	"mrtq/internal/layout/merritt/services"
 )
 
-// turns has what a daemon that is no consumer of jobs does in a turn.
 var turns = map[services.Daemon]func(*Turn){
 	services.Batch:             (*Turn).submitBatch,
 	services.BatchReport:       (*Turn).reportBatch,

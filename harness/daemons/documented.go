@@ -16,7 +16,6 @@ import (
 // These are workers of dialect design. They make the documented transitions, through
 // package client. Each transition is one transaction, and the worker pauses before it.
 
-// documented returns one worker for each state that has one.
 func (w *World) documented() []*Actor {
 	all := []*Actor{
 		w.actor("watcher", services.BatchReport, (*Turn).watchBatches),
@@ -165,8 +164,6 @@ func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *clien
 	}
 }
 
-// watchBatches is one turn of the watcher, who moves a batch to reporting once its last
-// job is done (B5).
 func (t *Turn) watchBatches() {
 	ctx, q := t.queue()
 	names, _ := t.children(newqueue.BatchesPath)

@@ -113,7 +113,6 @@ func (r *request) retrieve(t *Turn) {
 	}
 }
 
-// hasContent reports whether storage finds more than system files.
 func (r *request) hasContent(t *Turn) bool {
 	p := r.payload(t)
 	return p == Opened || p == HalfOpened || p == InProducer && r.packageType != "manifest"

@@ -190,7 +190,6 @@ func (i *ingestion) estimate() {
 	}
 }
 
-// owner is the owner of all profiles.
 const owner = "ark:/99166/p9owner"
 
 // identify does what ProcessManager and HandlerMinter do: they find or mint the object's

@@ -57,7 +57,6 @@ func (w *World) Leftovers() (err error) {
 	return nil
 }
 
-// stopped reports whether another item has stopped a daemon.
 func (w *World) stopped(d services.Daemon) bool {
 	return slices.ContainsFunc(w.Troubles, func(t Trouble) bool {
 		return t.Daemon == d && (t.Effect == services.StopsQueue || t.Effect == services.EndsThread)

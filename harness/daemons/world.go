@@ -212,7 +212,6 @@ func (w *World) Start() error {
 	return w.Clean()
 }
 
-// trouble notes a trouble, and reports whether it is new.
 func (w *World) trouble(t Trouble) bool {
 	if slices.Contains(w.Troubles, t) {
 		return false

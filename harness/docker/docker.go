@@ -203,7 +203,6 @@ func (r *running) remove(ctx context.Context) error {
 	return failed("remove container "+r.GetContainerID(), r.Terminate(ctx, testcontainers.StopTimeout(patience)))
 }
 
-// failed says what was tried, if err is not nil.
 func failed(doing string, err error) error {
 	if err == nil {
 		return nil

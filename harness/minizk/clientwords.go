@@ -13,7 +13,6 @@ import (
 
 // The four-letter words about clients and their sessions, and about the configuration.
 
-// lastOp is what cons says of the last request on a connection.
 type lastOp struct {
 	name string
 	cxid int32 // of the last request that the client has numbered
@@ -61,7 +60,6 @@ func (s *Server) connectionsText(brief bool) string {
 	return strings.Join(lines, "")
 }
 
-// ends is something that ends at a time, unless a client sends something before.
 type ends struct {
 	at   time.Time
 	line string

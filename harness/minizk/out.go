@@ -37,7 +37,6 @@ func newOutQueue(nc net.Conn) *outQueue {
 	return &outQueue{nc: nc, push: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// add queues a copy of one packet.
 func (q *outQueue) add(packet []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

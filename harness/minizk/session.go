@@ -59,7 +59,6 @@ func (t *sessionTable) add(timeout time.Duration) *session {
 
 func (ss *session) touch(now time.Time) { ss.deadline = now.Add(ss.timeout) }
 
-// due lists the sessions that must expire, the longest overdue first.
 func (t *sessionTable) due(now time.Time) []*session {
 	var out []*session
 	for _, ss := range t.byID {

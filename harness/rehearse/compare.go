@@ -44,7 +44,6 @@ type observed struct {
 	begun      []string        // the records, in the order in which workers took them, by key
 }
 
-// why is what a daemon said of an item; "" if nothing.
 func (s *observed) why(items ...string) string {
 	for _, t := range s.troubles {
 		if slices.Contains(items, t.Item) {
@@ -100,7 +99,6 @@ func compareTimes(records []prediction, s *observed) (all []Difference) {
 	return all
 }
 
-// together names the other records that have the same key; "" if there is none.
 func together(f *prediction, all []*prediction) string {
 	var others []string
 	for _, other := range all {

@@ -44,7 +44,6 @@ func ReadCopy(ctx context.Context, src *migrate.Source, opt legacy.Options) (*Co
 	return &Copy{tree, src.Queues, opt}, nil
 }
 
-// keys are whose work the records are, by path; "" for a record that does not say.
 func (c *Copy) keys() map[string]string {
 	keys := map[string]string{}
 	for n := range c.Tree.All("/") {
@@ -55,7 +54,6 @@ func (c *Copy) keys() map[string]string {
 	return keys
 }
 
-// put creates the copy below the session's chroot.
 func (c *Copy) put(ctx context.Context, w *migrate.Writer, show func(done, total int)) error {
 	if _, err := w.MakeChroot(ctx); err != nil {
 		return err

@@ -60,13 +60,11 @@ func priority(name string) int {
 	return key.Priority
 }
 
-// consumer is one worker of a legacy queue node.
 type consumer struct {
 	node, worker string
 	high         bool
 }
 
-// consumersOf are the legacy workers that may take a record.
 func consumersOf(path string) []consumer {
 	key, err := legacy.ParseKey(znode.Name(path))
 	if err != nil {

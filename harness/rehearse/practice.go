@@ -65,7 +65,6 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 	return &Practice{c, func(ctx context.Context) (*migrate.Writer, error) { return s.open(ctx, newQueue) }}, nil
 }
 
-// shift is a team, and when it stops.
 type shift struct {
 	team   Team
 	ends   func(begun int, found bool) bool // after it has begun so many records, and found something or not

@@ -9,7 +9,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// prediction is what the plan says of one record that becomes a job or request.
 type prediction struct {
 	Path string // of the legacy record
 	Key  string // whose work it is: see [daemons.World.Executions]

@@ -177,7 +177,6 @@ func (p *attempt) makePlan(ctx context.Context) (err error) {
 	return err
 }
 
-// predict says what becomes of each record, once it is migrated.
 func (p *attempt) predict(ctx context.Context) error {
 	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err == nil {
@@ -186,7 +185,6 @@ func (p *attempt) predict(ctx context.Context) error {
 	return err
 }
 
-// run counts the records whose work a worker will do.
 func (p *attempt) run() (n int) {
 	for i := range p.records {
 		if p.records[i].Runs {
@@ -242,7 +240,6 @@ func (p *attempt) release(ctx context.Context) error {
 	return err
 }
 
-// first rehearses the first copy: from the plan to the last job.
 func (r *rehearsal) first(ctx context.Context) error {
 	p, err := r.newAttempt(ctx, "/first")
 	if err != nil {

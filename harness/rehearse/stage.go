@@ -81,7 +81,6 @@ func (s *stage) stop(ctx context.Context) error {
 	return s.server.Stop(context.WithoutCancel(ctx))
 }
 
-// open opens a session of mrtq's own client below a folder of the stage.
 func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error) {
 	cfg := s.cfg
 	cfg.Address.Chroot = s.root + folder

@@ -154,7 +154,6 @@ func (c *crew) whileHeld() (all []Difference, err error) {
 	return all, nil
 }
 
-// result is what the workers did, and the states in which the jobs are now.
 func (c *crew) result() (*observed, error) {
 	s := &observed{executions: c.Executions(), states: map[string]string{}, emails: c.Emails, troubles: c.Troubles, failed: map[string]bool{}, begun: c.Begun}
 	for key := range c.failed { // its worker may have been killed before it said so

@@ -9,7 +9,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// checker is one look at a tree.
 type checker struct {
 	ctx     context.Context
 	source  TreeReader
@@ -108,7 +107,6 @@ func (c *checker) next(n znode.Node) {
 	}
 }
 
-// nearest is the open znode that the path is below, nil for none.
 func (c *checker) nearest(path string) *visit {
 	for _, v := range slices.Backward(c.open) {
 		if znode.Within(path, v.path) {
@@ -118,7 +116,6 @@ func (c *checker) nearest(path string) *visit {
 	return nil
 }
 
-// enter checks a znode that the map describes.
 func (c *checker) enter(pl *place, params Params, n znode.Node) {
 	v := &visit{path: n.Path, pl: pl, params: params}
 	if c.report.Nodes++; c.opt.Progress != nil && c.report.Nodes%1000 == 0 {
@@ -160,7 +157,6 @@ func (c *checker) leave(path string) {
 	}
 }
 
-// check checks one znode against its pattern.
 func (c *checker) check(v *visit, n *znode.Node) {
 	node := v.pl.node
 	c.kind(node, n.Path, n.Stat)
@@ -177,7 +173,6 @@ func (c *checker) check(v *visit, n *znode.Node) {
 	c.relate(node, n.Path, v.params, n, value, ok)
 }
 
-// children checks how many children a znode has, and which ones are missing.
 func (c *checker) children(v *visit) {
 	n := v.pl.node
 	if n.Most.Rule != "" && len(v.children) > n.Most.Children {

@@ -20,7 +20,6 @@ const (
 
 var errBomb = errors.New("it inflates to too much")
 
-// inflate undoes zlib.
 func inflate(data []byte) ([]byte, error) {
 	z, err := zlib.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -37,12 +36,10 @@ func inflate(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// isZlib reports whether data begins as zlib's output does.
 func isZlib(data []byte) bool {
 	return len(data) > 1 && data[0] == 0x78 && (uint(data[0])<<8|uint(data[1]))%31 == 0
 }
 
-// inflated inflates a compressed blob, and reports what is wrong with it.
 func (r *CodecInput) inflated(data []byte) ([]byte, bool) {
 	out, err := inflate(data)
 	switch {
@@ -125,7 +122,6 @@ func (r *CodecInput) joined() ([]byte, bool) {
 	return r.inflated(all)
 }
 
-// full checks that every shard but the last one is full.
 func (r *CodecInput) full(sizes []int, want int) {
 	for i, size := range sizes[:len(sizes)-1] {
 		if size < want {

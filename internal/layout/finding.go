@@ -22,7 +22,6 @@ func (c *checker) unknown(pl *place, path string) {
 	c.fault(pl.node, UnknownPath, path, pl.known(), found)
 }
 
-// names says which names are valid at a place with parameters.
 func (p *place) names() string {
 	var words []string
 	for _, s := range p.matchParams {
@@ -31,7 +30,6 @@ func (p *place) names() string {
 	return strings.Join(words, ", then ")
 }
 
-// known says which names can be below a place.
 func (p *place) known() string {
 	var names []string
 	for _, c := range p.children() {

@@ -133,7 +133,6 @@ func (l *loader) rule(r Rule, line int, _ groupPlace) {
 // defaultSeverities are the severities of the kinds that are not errors.
 var defaultSeverities = map[string]Severity{Undocumented: Info, TooOld: Warning, EmptyBlob: Info}
 
-// rules adds a rule for every kind of finding of a znode, and for every relation.
 func (l *loader) rules() {
 	for _, n := range l.m.Nodes {
 		var kinds []string

@@ -179,7 +179,6 @@ func (m *Map) AddGoRules(check NewGoRules, others ...*Rule) {
 	}
 }
 
-// state adds a rule that is not about one znode alone.
 func (m *Map) state(r *Rule) error {
 	if m.rules[r.ID] != nil {
 		return fmt.Errorf("rule %s is defined twice", r.ID)

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// place is a position in the tree of a map's patterns.
 type place struct {
 	node    *Node
 	segment string // of the pattern
@@ -56,7 +55,6 @@ func (p Params) with(pl *place, name string) Params {
 	return out
 }
 
-// child is the place of a name below this one, nil if there is none.
 func (p *place) child(name string) *place {
 	if c := p.literal[name]; c != nil {
 		return c
@@ -112,7 +110,6 @@ func sample(text string, params []param) string {
 	})
 }
 
-// template is a text with parameters to replace, such as {value}.
 type template string
 
 func (t template) fill(value func(name string) string) string {

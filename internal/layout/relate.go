@@ -13,26 +13,22 @@ import (
 	"mrtq/internal/znode"
 )
 
-// reference is a znode that names another.
 type reference struct {
 	r        *Relation
 	from, to string
 }
 
-// named is a znode to which a relation refers.
 type named struct {
 	rule string
 	path string
 }
 
-// waiting is a znode that some znode should refer to.
 type waiting struct {
 	r     *Relation
 	path  string
 	since int64
 }
 
-// aged is a znode that may be too old.
 type aged struct {
 	n     *Node
 	path  string
@@ -202,7 +198,6 @@ func (f fieldPath) values(v any) []any {
 	return nil
 }
 
-// text makes text of a JSON value, for a path or a comparison.
 func text(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -80,7 +80,6 @@ func (l *loader) insert(n *Node) {
 	l.bad(n.fileLine, "%s: %s is below none of the schema's roots: %s", n.ID, n.Path, strings.Join(l.m.Roots, ", "))
 }
 
-// segments are the elements of a path below a root.
 func segments(path, root string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(strings.TrimPrefix(path, root), func(r rune) bool { return r == '/' })
 }

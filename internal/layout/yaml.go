@@ -120,7 +120,6 @@ func (l *loader) parse(text []byte) (y yamlMap) {
 	return y
 }
 
-// lineAt is the line of the value at a JSON pointer.
 func lineAt(n *yaml.Node, location []string) int {
 	for _, step := range location {
 		var next *yaml.Node

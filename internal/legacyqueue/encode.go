@@ -13,7 +13,6 @@ import (
 	"mrtq/legacy"
 )
 
-// formats has every format, and what writes a payload in it.
 var formats = []struct {
 	format legacy.Format
 	write  func(legacy.Payload) []byte
@@ -60,7 +59,6 @@ const (
 	javaTail    = "\x78\x70"
 )
 
-// javaStream writes strings and one Boolean.
 func javaStream(p legacy.Payload) []byte {
 	out := binary.BigEndian.AppendUint32([]byte(javaHead), uint32(len(p)))
 	entries(p, func(key, value string) {

@@ -22,7 +22,6 @@ var (
 	ErrNotRegular = errors.New("this is not a regular file, so it can't be replaced")
 )
 
-// fileTarget is a dump as a target.
 type fileTarget struct {
 	path   string
 	before fs.FileInfo // of the file when it was read; nil if there was none

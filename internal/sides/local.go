@@ -8,7 +8,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// local is a server in this process that holds what was loaded.
 type local struct {
 	tree   *znode.Tree
 	server *minizk.Server

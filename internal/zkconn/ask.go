@@ -42,7 +42,6 @@ type multiReadState struct {
 	cuts  int  // see mostCuts
 }
 
-// most returns how many reads of one kind the next packet may have.
 func (m *multiReadState) most(op jute.OpCode) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +83,6 @@ func (m *multiReadState) cut(silent bool) {
 // be repeated in smaller packets.
 var errSmaller = errors.New("the reads were not answered together")
 
-// readRequest reads the same of many znodes.
 type readRequest struct {
 	op    jute.OpCode
 	paths []string
@@ -93,7 +91,6 @@ type readRequest struct {
 	answer func(i int, record *jute.Decoder, err error) error
 }
 
-// ask asks a question, with many packets under way.
 func (r *Reader) ask(ctx context.Context, q readRequest) error {
 	for _, path := range q.paths {
 		if err := znode.ValidatePath(path); err != nil {

@@ -86,7 +86,6 @@ func (c *conn) isBroken() bool {
 	return c.err != nil
 }
 
-// send queues a request. It returns false if the connection is broken.
 func (c *conn) send(r *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,11 +275,9 @@ func (p *idleConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// received notes that a part of an answer came, and awaits the next one.
 func (p *idleConn) received() {
 	p.extendDeadline()
 	p.beat()
 }
 
-// extendDeadline gives the next answer its time.
 func (p *idleConn) extendDeadline() { p.SetReadDeadline(time.Now().Add(p.limit)) }

@@ -126,7 +126,6 @@ func (s *session) connect(ctx context.Context, server string) (*conn, error) {
 	return nil, err
 }
 
-// opening reports whether the session has never been open.
 func (s *session) opening() bool { return s.id == 0 }
 
 func (s *session) dial(ctx context.Context, server string) (net.Conn, error) {

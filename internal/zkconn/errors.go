@@ -50,7 +50,6 @@ type pathError struct {
 func (e *pathError) Error() string { return fmt.Sprintf("%s %s: %v", e.op, e.path, e.err) }
 func (e *pathError) Unwrap() error { return e.err }
 
-// brokenError says that a connection broke before a request was answered.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }

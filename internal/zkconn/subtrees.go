@@ -72,7 +72,6 @@ func (r *Reader) Tree(ctx context.Context, roots ...string) (*znode.Tree, error)
 	return tree, nil
 }
 
-// branch is a znode with some of the znodes below it.
 type branch struct {
 	root  string
 	nodes []znode.Node // in path order; none if the root doesn't exist

@@ -150,7 +150,6 @@ func (w *Writer) one(ctx context.Context, packet []byte) (answer []byte, err err
 	return answer, err
 }
 
-// create creates one node and returns its path on the server.
 func (w *Writer) create(ctx context.Context, abs string, data []byte, mode int32, acl []znode.ACL) (string, error) {
 	packet := jute.AppendBuffer(jute.AppendString(newPacket(jute.OpCreate, len(abs)+len(data)+64), abs), data)
 	answer, err := w.one(ctx, jute.AppendInt(appendACL(packet, acl), mode))

@@ -39,7 +39,6 @@ func (db *Database) share(acls []znode.ACL) []znode.ACL {
 	return acls
 }
 
-// provider is an authentication scheme that the server knows.
 type provider struct {
 	// authenticated says whether an entry with scheme "auth" also means identities of this scheme.
 	authenticated bool
@@ -85,7 +84,6 @@ func matchIP(id, acl string) bool {
 // Super is the identity to which no ACL applies. No client can claim it: only the server gives it.
 var Super = jute.ID{Scheme: "super"}
 
-// allow returns NoAuth unless the node's list grants one of perms to one of ids.
 func allow(n *znode.Node, perms int32, ids []jute.ID) error {
 	if n.Unreadable != "" && perms&znode.PermRead != 0 {
 		return jute.NoAuth

@@ -150,7 +150,6 @@ func (db *Database) Ephemerals() int {
 // Owners returns the sessions that own ephemeral nodes.
 func (db *Database) Owners() []int64 { return slices.Collect(maps.Keys(db.ephemerals)) }
 
-// commit delivers the events of an operation that has succeeded.
 func (db *Database) commit() {
 	db.undo = nil
 	for i := range db.events {
@@ -160,7 +159,6 @@ func (db *Database) commit() {
 	db.events = db.events[:0]
 }
 
-// rollback reverses the changes of a multi that has failed.
 func (db *Database) rollback() {
 	for i := len(db.undo) - 1; i >= 0; i-- {
 		db.undo[i]()

@@ -14,7 +14,6 @@ type Watcher interface {
 	Identities() []jute.ID
 }
 
-// event is a change of which watchers may have to be notified, if they may read the node.
 type event struct {
 	kind int32
 	node *znode.Node
@@ -143,7 +142,6 @@ func (db *Database) AddWatch(r *jute.Request, w Watcher) error {
 	return nil
 }
 
-// tables are the tables with watches of a kind, or nil for an unknown kind.
 func (db *Database) tables(kind int32) []*watchTable {
 	return map[int32][]*watchTable{
 		jute.WatcherChildren: {&db.child}, jute.WatcherData: {&db.data}, jute.WatcherAny: {&db.data, &db.child},

@@ -33,7 +33,6 @@ type decoder struct {
 	printed int   // how many bytes the entries read so far stand for
 }
 
-// properties are the entries of a java.util.Properties, with those of its defaults.
 type properties map[string]any
 
 func (d *decoder) stream() (properties, *Error) {
@@ -299,7 +298,6 @@ func (d *decoder) modified(n int, want string) (string, *Error) {
 	return s, nil
 }
 
-// reference reads a handle and returns the object that has it.
 func (d *decoder) reference() (any, *Error) {
 	at := d.pos
 	b, err := d.take(4, "a handle")

@@ -54,7 +54,6 @@ func (d *decoder) unwanted(offset int, code byte, want string) *Error {
 	return d.errAt(offset, "code %#02x: expected %s", code, want)
 }
 
-// describe names an object that a handle may stand for.
 func describe(object any) string {
 	switch object := object.(type) {
 	case *class:

@@ -187,7 +187,6 @@ func (q *Queue) checkHold(ctx context.Context, h newqueue.QueueHold) (absent str
 	return absent, nil
 }
 
-// workQueue is where workers look for work: the jobs, batches or requests in a state.
 type workQueue[T member] struct {
 	q      *Queue
 	kind   states.Entity
@@ -216,7 +215,6 @@ func (l workQueue[T]) check() error {
 	return fmt.Errorf("acquire a %s in state %s: %w: a worker has nothing to do in that state", l.kind, l.state, newqueue.ErrValue)
 }
 
-// list are the items to visit, and those that can't be read.
 func (l workQueue[T]) list(ctx context.Context) ([]entry, error) {
 	names, err := l.q.children(ctx, l.folder)
 	if err != nil {

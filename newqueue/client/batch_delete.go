@@ -100,7 +100,6 @@ func (b *Batch) removeJobs(ctx context.Context, entries map[string][]string) ([]
 	return jobs, err
 }
 
-// queued lists the queue entries of all jobs.
 func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 	var folders []string
 	for _, s := range q.dialect.JobStates() {

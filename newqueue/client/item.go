@@ -26,7 +26,6 @@ type Item struct {
 	lock    lock  // zero when not acquired
 }
 
-// member is a *[Job], *[Batch] or *[Request].
 type member interface {
 	base() *Item
 	// state is the one that was read last.
@@ -95,7 +94,6 @@ func (e *Item) load(ctx context.Context, properties []property) error {
 	return nil
 }
 
-// parse parses a property that was read. n is nil if there is none.
 func (e *Item) parse(p property, n *node) error {
 	switch {
 	case n == nil && p.optional:

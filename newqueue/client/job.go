@@ -32,7 +32,6 @@ type Job struct {
 	batch newqueue.BatchState // the batch's state at the job's last transition; "" if there is no batch
 }
 
-// workerFields is what a worker may change of a job.
 type workerFields struct {
 	priority    int
 	space       int64

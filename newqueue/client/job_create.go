@@ -74,7 +74,6 @@ func (q *Queue) decideNewJob(jid, bid string, n JobSpec, now time.Time) (ops job
 	return ops, nil
 }
 
-// creation is the transition that creates an entity.
 func (q *Queue) creation(e states.Entity) states.Transition {
 	return q.machines[e].From(states.Created)[0]
 }
@@ -104,7 +103,6 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid strin
 	})
 }
 
-// withID is withIDs for one.
 func (q *Queue) withID(ctx context.Context, parent, prefix string, try func(id string, next int32) error) (id string, err error) {
 	err = q.withIDs(ctx, parent, prefix, 1, func(ids []string, next int32) error {
 		id = ids[0]

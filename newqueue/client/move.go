@@ -18,7 +18,6 @@ import (
 // this limit.
 const attempts = 50
 
-// act is what a caller wants to do to a job, a batch or a request.
 type act struct {
 	name     string                        // in an error
 	worker   bool                          // whether the caller is a worker, who holds the lock

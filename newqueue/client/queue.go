@@ -160,7 +160,6 @@ func (q *Queue) Init(ctx context.Context) error {
 	return nil
 }
 
-// create creates a folder if it is missing.
 func (q *Queue) create(ctx context.Context, path string) error {
 	_, ok, err := q.stat(ctx, path)
 	if err == nil && !ok {
@@ -193,7 +192,6 @@ func (q *Queue) noRoot() error {
 // tools of the client library can't read null.
 var empty = []byte{}
 
-// path is the path of a znode of the queue as the session sees it.
 func (q *Queue) path(p string) string { return q.root + p }
 
 // maxConcurrent is how many requests are on their way at the same time at most.
@@ -221,7 +219,6 @@ func together(ctx context.Context, reads ...func(context.Context) error) error {
 	return each(len(reads), func(i int) error { return reads[i](ctx) })
 }
 
-// read runs a request that may be repeated.
 func read[T any](ctx context.Context, path string, f func() (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
 		v, err := f()

@@ -44,7 +44,6 @@ var (
 	mrtZKResumes = difference{last: LSSBefore, free: true}
 )
 
-// in returns the row in a dialect. ok is false if the dialect does not have it.
 func (r row) in(dialect string) (t Transition, ok bool) {
 	if r.differs.only != "" && r.differs.only != dialect {
 		return Transition{}, false
@@ -61,7 +60,6 @@ func (r row) in(dialect string) (t Transition, ok bool) {
 	return t, true
 }
 
-// tables holds every table in each dialect.
 var tables = map[string]map[Entity]Table{design: all(design), mrtZK: all(mrtZK)}
 
 func all(dialect string) map[Entity]Table {

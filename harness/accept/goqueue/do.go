@@ -230,7 +230,6 @@ func (a *actor) newJobs(jobs []library.Docs) []client.JobSpec {
 	return all
 }
 
-// number is a number of a request, which may have come as JSON.
 func number(v any) int {
 	var n int
 	if err := json.Unmarshal(encode(v), &n); err != nil {
@@ -239,7 +238,6 @@ func number(v any) int {
 	return n
 }
 
-// encode is a document as its znode holds it.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -87,7 +87,6 @@ func (a *actor) Do(ctx context.Context, r library.Request) (library.Answer, erro
 	return answer, nil
 }
 
-// kinds has the kind of refusal of each error.
 var kinds = []struct {
 	err  error
 	kind library.RefusalKind

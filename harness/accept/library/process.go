@@ -80,7 +80,6 @@ type Options struct {
 	AnswerTimeout time.Duration
 }
 
-// message is a line in either direction: a request, or an answer to it.
 type message struct {
 	N       int    `json:"n"`
 	Session string `json:"session,omitempty"`
@@ -119,7 +118,6 @@ func Start(ctx context.Context, opt Options) (*Driver, error) {
 	return d, nil
 }
 
-// start starts a process, and takes what it says of itself.
 func (d *Driver) start(ctx context.Context) (*process, error) {
 	p, err := d.newProcess()
 	if err != nil {
@@ -300,7 +298,6 @@ func (d *Driver) newProcess() (*process, error) {
 	return p, nil
 }
 
-// read gives each answer to the request that waits for it, until the process ends.
 func (p *process) read(stdout io.ReadCloser) {
 	defer stdout.Close()
 	lines := bufio.NewScanner(stdout)
@@ -379,7 +376,6 @@ func asJSON(v any) string {
 	return string(line)
 }
 
-// why says why the process is dead; nil if it is not.
 func (p *process) why() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

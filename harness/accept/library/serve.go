@@ -100,7 +100,6 @@ func (s *server) next(name string, one *served) (m message, more bool) {
 	return message{}, false
 }
 
-// do does a request, and puts what it answers into r.
 func (s *server) do(one *served, m message, r *reply) (err error) {
 	switch {
 	case m.Verb == "open" && one.open != nil:

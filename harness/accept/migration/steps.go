@@ -18,7 +18,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// plan is what mrtq plan -o json says.
 type plan struct {
 	Problems []struct{ Kind, Path, Record string }
 	Findings []struct {
@@ -89,7 +88,6 @@ func (w *world) reported(records, bad int) error {
 		equal("are undecodable", strings.Count(w.last.stdout, `"error":{`), bad))
 }
 
-// sameRows compares what was found with the rows of a table, in any order.
 func sameRows(found []string, table *godog.Table, headers int) error {
 	var want []string
 	for _, r := range table.Rows[headers:] {
@@ -151,7 +149,6 @@ func (w *world) heldAre(queues string) error {
 	return equal("is held", strings.Join(held, " "), queues)
 }
 
-// quarantined compares the quarantine file, which is a dump, with the legacy queue.
 func (w *world) quarantined() error {
 	f, err := os.Open(filepath.Join(w.dir, "quarantine.ndjson"))
 	if err != nil {

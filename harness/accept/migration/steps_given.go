@@ -49,8 +49,6 @@ func (w *world) load(tree *znode.Tree, err error) error {
 // without is a value that removes its key.
 const without = "(none)"
 
-// records has the kinds of records in scenarios, and how each differs from a pending
-// file.
 var records = map[string]struct {
 	queue   string // "" for ingest
 	status  legacy.Status

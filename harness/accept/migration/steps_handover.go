@@ -45,7 +45,6 @@ func (w *world) sides() (s sides, err error) {
 	return s, nil
 }
 
-// itemsOf returns the record of each migrated job and request of a new queue in a tree.
 func itemsOf(tree *znode.Tree, at string) map[string]string {
 	items := map[string]string{}
 	for _, folder := range []string{newqueue.JobsPath, newqueue.AccessQueuePath(newqueue.AccessSmall), newqueue.AccessQueuePath(newqueue.AccessLarge)} {
@@ -59,7 +58,6 @@ func itemsOf(tree *znode.Tree, at string) map[string]string {
 	return items
 }
 
-// kept is the folder of the first run.
 func (s sides) kept() string {
 	for _, name := range s.legacy.Children(keptRoot) {
 		if strings.HasPrefix(name, "run0000000000-") {

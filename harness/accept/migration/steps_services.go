@@ -54,7 +54,6 @@ func (w *world) home() *daemons.Home {
 	return home
 }
 
-// do returns a step that needs the services, or the legacy workers beside them.
 func (w *world) do(act func(*daemons.World) error) func() error {
 	return func() error {
 		s, err := w.start()
@@ -129,7 +128,6 @@ func (w *world) reportedOnce() error {
 	return nil
 }
 
-// item returns the path of the job or request that the scenario's only record became.
 func (w *world) item() (string, error) {
 	for path, record := range w.items {
 		if record == w.record {

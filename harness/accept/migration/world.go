@@ -151,7 +151,6 @@ func (w *world) launch(line string) (process *os.Process, end func() outcome, er
 	}, err
 }
 
-// run runs mrtq and keeps its outcome for the Thens. It checks nothing.
 func (w *world) run(line string) (err error) {
 	if w.before, err = w.tree(""); err != nil {
 		return err

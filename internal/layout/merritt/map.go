@@ -22,7 +22,6 @@ var plain = map[newqueue.Dialect]func() *layout.Map{
 	newqueue.MrtZK:  sync.OnceValue(func() *layout.Map { return load(newqueue.MrtZK) }),
 }
 
-// load returns a new copy of the map of the layout in a dialect.
 func load(d newqueue.Dialect) *layout.Map {
 	m, err := layout.Load("merritt.yaml", merrittText, string(d), codecsOf(d)...)
 	if err != nil {
@@ -70,7 +69,6 @@ func codecsOf(d newqueue.Dialect) []*layout.Codec {
 	}
 }
 
-// spaceNeeded says what space_needed holds.
 var spaceNeeded = map[newqueue.Dialect]string{newqueue.Design: "a decimal number", newqueue.MrtZK: "a decimal number, or -1 if Estimate did not find the size"}
 
 // priority parses a priority, and says how one of three digits comes about.
@@ -184,7 +182,6 @@ func accessStatus(d newqueue.Dialect) func(*layout.CodecInput) any {
 	})
 }
 
-// checkState reports a state that the map's dialect does not know.
 func checkState(r *layout.CodecInput, key, whose, state string, known bool) {
 	if !known {
 		r.Fault(badState, whose+" state in dialect "+r.Map.Dialect, key+" "+state)

@@ -91,7 +91,6 @@ func (p *places) entry(of *batchPlace, folder newqueue.BatchFolder, jid string) 
 	p.more = append(p.more, folderPlace{of.bid, folder, jid})
 }
 
-// visit remembers what the entries depend on.
 func (p *places) visit(v layout.Visit) {
 	n, jid := v.Znode, v.Params.Get("jid")
 	b, j := p.batches[v.Params.Get("bid")], p.jobs[jid]

@@ -209,7 +209,6 @@ func (c *acceptCmd) run(ctx context.Context, folder []string) (err error) {
 	return c.conclude(found, c.dialects(), "; "+covered(found))
 }
 
-// wrongTags turns an error that --tags or --only caused into a usage error.
 func (c *acceptCmd) wrongTags(err error) error {
 	switch {
 	case errors.Is(err, accept.ErrOnly):
@@ -311,7 +310,6 @@ func (c *acceptCmd) dialects() string {
 	return "in dialect " + c.dialect
 }
 
-// featuresIn reads the feature files of a folder and of those below it.
 func featuresIn(folder string) (all []accept.Feature, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".feature" {

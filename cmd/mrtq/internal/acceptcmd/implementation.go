@@ -75,7 +75,6 @@ func rolesOf(given string) ([]library.Role, string) {
 	return library.Roles, given
 }
 
-// reached is how a driver reaches the server.
 func reached(server *harness.Server, session zkconn.Config) (servers string, auth []string, err error) {
 	address, err := zkconn.ParseAddress(server.Address())
 	for _, a := range session.Auth {
@@ -85,7 +84,6 @@ func reached(server *harness.Server, session zkconn.Config) (servers string, aut
 	return strings.Join(address.Servers, ","), auth, err
 }
 
-// known reads the list of --known.
 func (c *acceptCmd) known() ([]accept.KnownFailure, error) {
 	if c.knownFile == "" {
 		return nil, nil
@@ -118,7 +116,6 @@ Authors of drivers can compare (docs/drivers.md).`,
 	}
 }
 
-// openOwn opens newqueue/client at servers.
 func openOwn(_ context.Context, servers string, auth []string) (library.Library, error) {
 	address, err := zkconn.ParseAddress(servers)
 	if err != nil {
@@ -131,7 +128,6 @@ func openOwn(_ context.Context, servers string, auth []string) (library.Library,
 	return goqueue.New(goqueue.Options{Session: cfg}), nil
 }
 
-// inDialects are the dialects of --dialect.
 func (c *acceptCmd) inDialects() []newqueue.Dialect {
 	if c.dialect == bothDialects {
 		return newqueue.Dialects

@@ -17,7 +17,6 @@ const (
 	Interrupted = 130 // by Ctrl-C, SIGTERM or SIGHUP; a shell has the same for SIGINT
 )
 
-// coded is an error with its exit code.
 type coded struct {
 	code int
 	err  error

@@ -49,7 +49,6 @@ func Add(path string, write func(io.Writer) error) error {
 	})
 }
 
-// packed is write with gzip, if the name of the file ends in .gz.
 func packed(path string, write func(io.Writer) error) func(io.Writer) error {
 	if !IsGzip(path) {
 		return write

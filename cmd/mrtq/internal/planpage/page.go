@@ -41,7 +41,6 @@ type Data struct {
 	Next            advice.Next
 }
 
-// content has the values that page.html shows: texts and counts, ready to print.
 type content struct {
 	*Data
 	CSS                        template.CSS
@@ -53,24 +52,20 @@ type content struct {
 	LeftOut                    []leftOut
 }
 
-// fact is one line of the page's head.
 type fact struct{ Name, Value string }
 
-// tile is one number at the top of the page.
 type tile struct {
 	N           int
 	Label, Tone string
 	Link        string // the section that says more
 }
 
-// choice is what only the operator can decide.
 type choice struct {
 	migrate.Choice
 	Chosen string
 	N      int // how many records it is about
 }
 
-// leftOut is one reason why records are left out.
 type leftOut struct {
 	Action, Reason string
 	N              int
@@ -114,7 +109,6 @@ func (v *content) tiles() {
 	}
 }
 
-// tone is the colour of an effect.
 func tone(e migrate.Effect) string {
 	if e == migrate.EffectLost || e == migrate.EffectRunsTwice {
 		return "bad"

@@ -30,7 +30,6 @@ type meter struct {
 	asked   bool // a person types an answer, and nothing was done since
 }
 
-// step is a part of a command that takes some time.
 type step struct {
 	what, unit  string
 	began       time.Time
@@ -45,7 +44,6 @@ const (
 	patience   = 3 * time.Second        // a server that takes longer to answer is silent
 )
 
-// begin begins a step inside the current one.
 func (m *meter) begin(what, unit string) *step {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +60,6 @@ func (m *meter) begin(what, unit string) *step {
 	return s
 }
 
-// end ends a step and those inside it.
 func (m *meter) end(s *step) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -142,7 +139,6 @@ func (m *meter) draw(line string) {
 	m.drawn = drawn
 }
 
-// wipe removes the line from the terminal.
 func (m *meter) wipe() {
 	if m.drawn > 0 {
 		fmt.Fprint(m.out, "\r", strings.Repeat(" ", m.drawn), "\r")

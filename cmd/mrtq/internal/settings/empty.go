@@ -13,7 +13,6 @@ import (
 // queue.
 var ErrEmpty = errors.New("it is empty, perhaps because a shell variable is not set")
 
-// meansNone is in the help of a flag that takes an empty value.
 const meansNone = `"" means none`
 
 // RefuseEmpty makes every flag of a command, and of those below it, refuse an empty value, unless its help says what
@@ -42,7 +41,6 @@ func RefuseEmpty(cmd *cobra.Command) {
 	}
 }
 
-// filled is a flag's value that may not be empty.
 type filled struct{ pflag.Value }
 
 func (f filled) Set(s string) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// choiceFlag is a flag with a fixed set of values.
 type choiceFlag struct {
 	value   *string
 	choices []string

@@ -222,7 +222,6 @@ func partsOf(f Feature, sc *messages.Scenario, tags []*messages.Tag, outline boo
 	return parts
 }
 
-// placeholder matches what a row of examples would fill in.
 var placeholder = regexp.MustCompile(`<[^<>\n]+>`)
 
 // leftover returns a placeholder of steps that is in none of the columns, and its line.

@@ -136,7 +136,6 @@ var withoutRoot = map[string]Stop{
 	newqueue.InventoryLocksPath: {Inventory, Fails}, newqueue.QueueLocksPath: {Admin, BreaksPage}, newqueue.CollectionLocksPath: {Admin, BreaksPage},
 }
 
-// requirementOf returns the first requirement of a rule of the map.
 func requirementOf(rule string) *Requirement {
 	return &Requirements[slices.IndexFunc(Requirements, func(d Requirement) bool { return d.rule() == rule })]
 }

@@ -44,11 +44,8 @@ func CheckContent(i Item) []Violation {
 	return all
 }
 
-// value is what an object below the item holds under a key, nil if there is no
-// such object or key.
 func (it *Item) value(node, key string) any { return it.Objects[node][key] }
 
-// text is a string that an object below the item holds under a key, "" for none.
 func (it *Item) text(node, key string) string {
 	s, _ := it.value(node, key).(string)
 	return s

@@ -34,7 +34,6 @@ func unreadable(d *Requirement, it *Item) []fault {
 	return nil
 }
 
-// depth is how many objects and arrays are within each other, v included.
 func depth(v any) int {
 	deepest := 0
 	switch v := v.(type) {

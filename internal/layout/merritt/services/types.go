@@ -75,7 +75,6 @@ var (
 	}}
 )
 
-// textThat is a string of which something is so.
 func textThat(words string, is func(s string) bool) Type {
 	return Type{Words: words, ok: func(v any) bool {
 		s, ok := v.(string)
