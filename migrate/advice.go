@@ -63,7 +63,6 @@ var advice = []struct {
 	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }
 
-// advise says what to do next; "" if nothing is left undone.
 func advise(s *Status) NextStep {
 	for _, row := range advice {
 		if row.applies(s) {
@@ -115,10 +114,8 @@ func PlanStep(p *Plan) NextStep {
 	return ""
 }
 
-// isIn reports whether the current run is in a state.
 func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
 
-// legacyHas reports whether any legacy queue is so.
 func (s *Status) legacyHas(is func(LegacyStatus) bool) bool { return slices.ContainsFunc(s.Legacy, is) }
 
 func (s *Status) undecided() bool {

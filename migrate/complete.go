@@ -88,14 +88,12 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 	return out, err
 }
 
-// completion is one call of Complete.
 type completion struct {
 	at   *Reader
 	t    *target.Target
 	kept map[string][]string // the paths of kept bytes, by run
 }
 
-// read reads the target, and what is kept. It refuses while something is unfinished.
 func (c *completion) read(ctx context.Context) (err error) {
 	c.t, c.kept = nil, map[string][]string{} // two ledgers of a large queue need much memory
 	if c.t, err = readWhole(ctx, c.at); err != nil {
@@ -170,7 +168,6 @@ func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
 	return nil
 }
 
-// out is what is left to do.
 func (c *completion) out() *CompleteResult {
 	out := &CompleteResult{Runs: []string{}}
 	for _, run := range c.t.Ledger.Runs {

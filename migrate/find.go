@@ -104,7 +104,6 @@ func (f *finder) find(ctx context.Context, name string) (err error) {
 	return f.readRecord(ctx)
 }
 
-// readRecord reads the record, where it is.
 func (f *finder) readRecord(ctx context.Context) error {
 	renames, err := standing.FindRenames(ctx, f.t, f.src)
 	if err != nil {
@@ -162,7 +161,6 @@ func (f *finder) readRecord(ctx context.Context) error {
 	return nil
 }
 
-// only is the one record that was read.
 func only(records iter.Seq2[source.Fetched, error]) (record source.Fetched, err error) {
 	for record, err = range records {
 		break
@@ -170,7 +168,6 @@ func only(records iter.Seq2[source.Fetched, error]) (record source.Fetched, err 
 	return record, err
 }
 
-// locate finds the record, or else the job, that a name means.
 func (f *finder) locate(ctx context.Context, name string) (record, job string, err error) {
 	if strings.HasPrefix(name, "/") {
 		if znode.ValidatePath(name) != nil || name == "/" {
@@ -233,7 +230,6 @@ func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// itemAt is the job or request that a znode belongs to.
 func itemAt(path string) string {
 	for at := path; at != "/"; at = znode.Parent(at) {
 		if parent := znode.Parent(at); parent == newqueue.JobsPath || znode.Parent(parent) == newqueue.AccessPath {
@@ -243,7 +239,6 @@ func itemAt(path string) string {
 	return path
 }
 
-// locateRequest finds the access queue of a request.
 func (f *finder) locateRequest(ctx context.Context, qid string) (record, job string, err error) {
 	var paths []string
 	for _, q := range newqueue.AccessQueues {
@@ -266,7 +261,6 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 	return "", "", ErrNotFound
 }
 
-// lookUp finds in the ledger what belongs together.
 func (f *finder) lookUp() {
 	if f.item.Path != "" {
 		if e := f.t.Ledger.Find(f.item.Path); e != nil {
@@ -281,7 +275,6 @@ func (f *finder) lookUp() {
 	}
 }
 
-// readJob reads the job with its entries.
 func (f *finder) readJob(ctx context.Context) error {
 	for sub, err := range f.t.Reader.MarkUnreadable().Subtrees(ctx, slices.Values([]string{f.item.Job})) {
 		if err != nil {
@@ -304,7 +297,6 @@ func (f *finder) readJob(ctx context.Context) error {
 	return f.readEntries(ctx, bid)
 }
 
-// readEntries reads the entries of a job, wherever they are.
 func (f *finder) readEntries(ctx context.Context, bid string) error {
 	jid := znode.Name(f.item.Job)
 	if znode.Parent(f.item.Job) != newqueue.JobsPath {

@@ -45,7 +45,6 @@ func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error
 	return held, nil
 }
 
-// holdPaths are the znodes of the holds that the options name.
 func holdPaths(opt HoldOptions) (paths []string) {
 	queues := opt.Queues
 	if len(queues) == 0 && len(opt.Collections) == 0 {

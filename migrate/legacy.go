@@ -37,7 +37,6 @@ type LegacyStatus struct {
 	AtWork []LegacyActivity `json:"at_work"`
 }
 
-// readLegacy says what is in each legacy queue.
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
 	r, run := legacyReader{}, t.Ledger.Current()
 	for _, n := range src.Nodes {
@@ -98,7 +97,6 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 
 type legacyReader struct{ queues []LegacyStatus }
 
-// notMigrated counts a record that no run has migrated.
 func (r *legacyReader) notMigrated(run *ledger.Run, f source.Fetched) {
 	l := r.queue(znode.Parent(f.Path))
 	if f.Err != nil && f.Err.Kind == rules.Unreadable {
@@ -115,7 +113,6 @@ func (r *legacyReader) notMigrated(run *ledger.Run, f source.Fetched) {
 	}
 }
 
-// queue is what is known of a legacy queue.
 func (r *legacyReader) queue(path string) *LegacyStatus {
 	i := slices.IndexFunc(r.queues, func(l LegacyStatus) bool { return l.Path == path })
 	if i < 0 {

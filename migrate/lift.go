@@ -83,7 +83,6 @@ func (opt ReleaseOptions) acceptsWork(work []LegacyActivity) bool {
 	return opt.WorkersStopped > 0 && len(work) <= opt.WorkersStopped
 }
 
-// ownersAfter are the owners that a hold has if the release takes owners from it.
 func (opt ReleaseOptions) ownersAfter(h HoldStatus) ledger.Owners {
 	if opt.Others || h.Collection != "" {
 		return nil

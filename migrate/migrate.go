@@ -91,7 +91,6 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 	return m.result, again(ctx, m.w, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
-// migration is one call of Migrate.
 type migration struct {
 	src    *Source
 	w      *Writer
@@ -126,7 +125,6 @@ var clock = time.Now
 
 func now() time.Time { return clock().UTC() }
 
-// cancelled wraps err if the caller cancelled the wait.
 func cancelled(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%w while nothing was being written; run the same command again: %w", ErrInterrupted, err)
@@ -134,7 +132,6 @@ func cancelled(err error) error {
 	return err
 }
 
-// prepare makes the first plan, and writes nothing.
 func (m *migration) prepare(ctx context.Context) error {
 	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
 		return &TargetError{err}
@@ -207,7 +204,6 @@ func sameRuns(a, b []ledger.Run) bool {
 	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
 }
 
-// planAgain reads both sides again, and plans.
 func (m *migration) planAgain(ctx context.Context) error {
 	t, err := m.read(ctx)
 	if err != nil {
@@ -239,7 +235,6 @@ func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 	return m.check()
 }
 
-// carryOut carries out the plan. steps is 0 if nothing is left to do, or if only the opening transaction was done.
 func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
 	if m.plan.Empty() {
 		return 0, nil
@@ -252,7 +247,6 @@ func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
 	return steps - 1, err
 }
 
-// apply carries out one plan.
 func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	p := m.plan
 	run := m.beginRun()
@@ -313,7 +307,6 @@ func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: keptOwner(m.w, p.Run), ACL: p.Settings.ACL, Outside: true}), err
 }
 
-// beginRun is the record of the run that the plan begins or finishes.
 func (m *migration) beginRun() ledger.Run {
 	p := m.plan
 	if p.Resumes {

@@ -34,7 +34,6 @@ func OpenOrigin(ctx context.Context, dst *Reader) (*Source, error) {
 	return originOf(ctx, t)
 }
 
-// originOf lists all queue nodes of a target's runs.
 func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	run := originRun(t)
 	if run == nil {
@@ -43,7 +42,6 @@ func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	return openOrigin(ctx, t, run, allQueues(t, run.Origin.Chroot))
 }
 
-// openOrigin lists queue nodes where a run says that the legacy queue is.
 func openOrigin(ctx context.Context, t *target.Target, run *ledger.Run, queues Queues) (*Source, error) {
 	if !run.Origin.OneEnsemble {
 		return nil, fmt.Errorf("%w: %s took its records from %s", ErrTwoEnsembles, run.ID, run.Source)

@@ -47,7 +47,6 @@ func (p *handoverPass) send(ctx context.Context, entries []*ledger.Migrated) err
 	return err
 }
 
-// pieces yields what carries out what is decided about records.
 func (p *handoverPass) pieces(ctx context.Context, entries []*ledger.Migrated) (iter.Seq2[apply.Piece, error], error) {
 	makeKept, err := p.keptParents(ctx)
 	if err != nil {
@@ -138,7 +137,6 @@ func toCreate(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops [
 	return ops, nil
 }
 
-// sendEmpty removes batches of the run that have no job.
 func (p *handoverPass) sendEmpty(ctx context.Context, bids []string) error {
 	for part := range slices.Chunk(bids, maxRead.N()) {
 		pieces, err := handover.EmptyBatches(ctx, p.t, part)
@@ -159,7 +157,6 @@ func (p *handoverPass) sendEmpty(ctx context.Context, bids []string) error {
 	return nil
 }
 
-// maxRead is how many batches are read together.
 const maxRead part.Size = 1000
 
 // Decisions are what somebody decided about records of which nothing shows whether the job or the legacy queue has

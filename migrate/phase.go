@@ -39,7 +39,6 @@ func report(ctx context.Context, p Phase, done, total int) {
 	}
 }
 
-// readTarget reads a target. An error comes from reading.
 func readTarget(ctx context.Context, r *Reader) (*target.Target, error) {
 	report(ctx, PhaseReadingTarget, 0, 0)
 	return target.Read(ctx, r, func(done, total int) { report(ctx, PhaseReadingTarget, done, total) })
@@ -55,7 +54,6 @@ func readWhole(ctx context.Context, r *Reader) (*target.Target, error) {
 	return t, err
 }
 
-// findActivity finds who is at work in a legacy queue: see [handover.FindActivity].
 func findActivity(ctx context.Context, src *Source, waiting bool) ([]LegacyActivity, error) {
 	done, total := 0, src.Len()
 	report(ctx, PhaseReadingSource, 0, total)
@@ -65,7 +63,6 @@ func findActivity(ctx context.Context, src *Source, waiting bool) ([]LegacyActiv
 	})
 }
 
-// readAll reads records and calls each with them.
 func readAll(ctx context.Context, src *Source, paths iter.Seq[string], p Phase, each func(source.Fetched) error) error {
 	done, total := 0, src.Len()
 	report(ctx, p, 0, total)

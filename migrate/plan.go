@@ -30,7 +30,6 @@ func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*
 	return makePlan(ctx, src, t, opt)
 }
 
-// makePlan is MakePlan for a target that was read.
 func makePlan(ctx context.Context, src *Source, t *target.Target, opt PlanOptions) (*Plan, error) {
 	src = withTimes(src, t)
 	in := plan.Input{Options: opt, Source: src, Target: t}

@@ -127,7 +127,6 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	return r.res, r.lift(ctx)
 }
 
-// release is one call of Release.
 type release struct {
 	w   *Writer
 	opt ReleaseOptions
@@ -142,7 +141,6 @@ type release struct {
 	missing map[string]bool
 }
 
-// read reads the target, and lists the legacy queue.
 func (r *release) read(ctx context.Context) (err error) {
 	r.t, r.src, r.apart = nil, nil, nil // two ledgers of a large queue need much memory
 	if r.t, err = readTarget(ctx, &r.w.Reader); err != nil {
@@ -157,7 +155,6 @@ func (r *release) read(ctx context.Context) (err error) {
 	return err
 }
 
-// readAgain reads both sides again, and refuses what has become impossible.
 func (r *release) readAgain(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
@@ -168,7 +165,6 @@ func (r *release) readAgain(ctx context.Context) error {
 	return reasons.Join(r.check(), r.prepare(ctx))
 }
 
-// check refuses what no verification could allow.
 func (r *release) check() error {
 	switch {
 	case r.t.Damage != nil && !r.opt.LedgerDamaged:

@@ -136,7 +136,6 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	return undo, err
 }
 
-// rollbackOp is one call of Rollback.
 type rollbackOp struct {
 	at     *Reader
 	w      *Writer // nil for a preview
@@ -151,7 +150,6 @@ type rollbackOp struct {
 
 func (r *rollbackOp) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
 
-// read reads both sides, and finds the run.
 func (r *rollbackOp) read(ctx context.Context, id string) error {
 	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
 	t, err := readWhole(ctx, r.at)
@@ -221,7 +219,6 @@ func (r *rollbackOp) result() *RollbackResult {
 	return undo
 }
 
-// caseReader reads the run's records and jobs, and decides about them.
 func (r *rollbackOp) caseReader() *standing.Reader {
 	src := r.src
 	if src != nil {
@@ -233,14 +230,12 @@ func (r *rollbackOp) caseReader() *standing.Reader {
 		}}
 }
 
-// entries are the run's records and jobs, the newest first.
 func (r *rollbackOp) entries() []*ledger.Migrated {
 	entries := slices.Collect(r.target.Ledger.OfRun(r.index))
 	slices.Reverse(entries)
 	return entries
 }
 
-// predict reads the jobs, and finds what the rollback would do.
 func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 	done, total := 0, r.run().Created.Records()
 	keeps := map[string]bool{} // batches with jobs that stay
@@ -274,12 +269,10 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 	return nil
 }
 
-// forget empties the lists of what stays, before the jobs are looked at again.
 func (r *rollbackOp) forget(undo *RollbackResult) {
 	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []Note{}, []Note{}, []Note{}, 0
 }
 
-// count counts a job that goes.
 func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
 	if znode.Within(c.Entry.Job, newqueue.AccessPath) {
 		undo.Removes.Access++
@@ -294,7 +287,6 @@ func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
 	}
 }
 
-// stays notes a job that does not go.
 func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 	switch {
 	case c.Action == standing.Ask:
@@ -344,7 +336,6 @@ func (r *rollbackOp) step(ctx context.Context, undo *RollbackResult) (steps int,
 	return 0, r.end(ctx, chain, undo)
 }
 
-// holds reports whether the run is an owner of the holds of all queues.
 func (r *rollbackOp) holds() bool {
 	return !slices.ContainsFunc(newqueue.QueueHolds, func(q newqueue.QueueHold) bool {
 		h := r.target.Hold(q)
@@ -352,7 +343,6 @@ func (r *rollbackOp) holds() bool {
 	})
 }
 
-// hold holds the queues, and notes in the run's record that it is being rolled back.
 func (r *rollbackOp) hold(ctx context.Context, chain *apply.Chain) error {
 	run := r.run()
 	var ops []znode.Op
@@ -385,7 +375,6 @@ func (r *rollbackOp) noteReleases(next *ledger.Run) {
 	}
 }
 
-// pass does for each record of the run what the table says.
 func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *RollbackResult) error {
 	r.forget(undo)
 	entries := r.entries()

@@ -153,7 +153,6 @@ type statusReader struct {
 	waiting []UnreportedBatch // batches in a state in which they are reported when their jobs are done
 }
 
-// migrators counts the places in the election that sessions hold.
 func (r *statusReader) migrators(ctx context.Context) error {
 	lists, err := r.t.Reader.ChildrenAll(ctx, []string{ledger.ElectionPath})
 	if err != nil {
@@ -220,8 +219,6 @@ func withoutDigests(acl []ACL) []ACL {
 	return acl
 }
 
-// states counts jobs by the queues of their states, and requests and batches by their
-// statuses.
 func (r *statusReader) states(ctx context.Context) error {
 	for e := range r.t.Ledger.All() {
 		r.owned = append(r.owned, e.Job)
@@ -290,7 +287,6 @@ func (r *statusReader) jobs(ctx context.Context) error {
 	return nil
 }
 
-// statuses calls each with the state of every child of a parent, and its status.
 func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each func(path, state string, status znode.Node)) error {
 	names := slices.DeleteFunc(slices.Clone(r.names.Children(parent)), func(name string) bool {
 		_, ok := newqueue.ParseSequenceID(prefix, name)
@@ -302,7 +298,6 @@ func (r *statusReader) statuses(ctx context.Context, parent, prefix string, each
 	return r.t.Reader.MarkUnreadable().GetEach(ctx, names, func(n znode.Node) { each(znode.Parent(n.Path), stateIn(n.Data), n) })
 }
 
-// stateIn returns the state in a status, in lower case.
 func stateIn(data []byte) string {
 	if o, err := newqueue.ParseObject(data); err == nil {
 		if text, err := o.String("status"); err == nil && text != "" {
@@ -312,7 +307,6 @@ func stateIn(data []byte) string {
 	return "unreadable"
 }
 
-// counts are StateCounts by state.
 type counts map[string]*StateCount
 
 func (c counts) add(state string, ours bool) {
@@ -334,7 +328,6 @@ func (c counts) list() []StateCount {
 	return list
 }
 
-// locks finds the locks of jobs, requests and batches, and those below /locks.
 func (r *statusReader) locks(ctx context.Context) error {
 	lists := []string{newqueue.StorageLocksPath, newqueue.InventoryLocksPath}
 	for _, d := range newqueue.Dialects {

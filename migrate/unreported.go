@@ -56,7 +56,6 @@ func (r *statusReader) reports(ctx context.Context) error {
 	return nil
 }
 
-// lastDone finds out when the last job of a batch was done.
 func (r *statusReader) lastDone(ctx context.Context, b *UnreportedBatch) error {
 	var folders, statuses []string
 	for _, f := range newqueue.BatchFolders {

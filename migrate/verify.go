@@ -39,7 +39,6 @@ func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*
 	return verifyTarget(ctx, src, t, opt)
 }
 
-// verifyTarget is Verify for sides that were read.
 func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*Verdict, error) {
 	src = asPlanned(src, t)
 	names, err := t.ReadNames(ctx)

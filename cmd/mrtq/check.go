@@ -96,7 +96,6 @@ func (c *checkCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// named is the layout that --layout names.
 func (c *checkCmd) named() (*layout.Map, error) {
 	if isMapFile(c.layout) {
 		return ownLayout(c.layout, c.dialect)
@@ -114,12 +113,10 @@ func (c *checkCmd) named() (*layout.Map, error) {
 	return l, nil
 }
 
-// isMapFile reports whether a name is that of a file, and not of a built-in map.
 func isMapFile(name string) bool {
 	return strings.ContainsAny(name, "/.")
 }
 
-// ownLayout is the map in a file.
 func ownLayout(path, dialect string) (*layout.Map, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -166,7 +163,6 @@ func (c *checkCmd) check(ctx context.Context, a *app, l *layout.Map, tree *migra
 	return l.Check(ctx, tree, opt)
 }
 
-// checked is a report as -o json prints it.
 type checked struct {
 	Layout   string                  `json:"layout"`
 	Dialect  string                  `json:"dialect,omitempty"`

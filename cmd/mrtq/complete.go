@@ -81,7 +81,6 @@ func waits(out *migrate.CompleteResult) string {
 	return text
 }
 
-// refused adds to an error what to do about it.
 func (c *completeCmd) refused(ctx context.Context, a *app, target place, err error) error {
 	for _, r := range []struct {
 		is   error

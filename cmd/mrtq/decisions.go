@@ -34,7 +34,6 @@ func (d *decisionFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&d.removed, "removed", "", "`file` for the znodes that a decision removes (default mrtq-removed-TARGET.ndjson)")
 }
 
-// decisions checks the flags, and returns them.
 func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, err error) {
 	opt = migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.Answer(d.vanished)}
 	for _, text := range d.recordIs {
@@ -87,7 +86,6 @@ func (d *decisionFlags) save(nodes []znode.Node) error {
 	return nil
 }
 
-// sayKept says where the removed znodes are kept, if any are.
 func (d *decisionFlags) sayKept(a *app) {
 	if d.kept > 0 {
 		a.Say("what the decision removed is kept in %s, which holds %s now", d.removed, screen.Count(d.kept, "znode", "znodes"))

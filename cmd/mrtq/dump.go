@@ -75,7 +75,6 @@ func (c *dumpCmd) run(ctx context.Context, a *app, source string) error {
 	return nil
 }
 
-// dumpOp counts the znodes of a dump while it is written.
 type dumpOp struct {
 	a       *app
 	written int

@@ -48,7 +48,6 @@ func ofCommand(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// advised is an error with what to do about it.
 type advised struct {
 	error
 	next advice.Next
@@ -56,7 +55,6 @@ type advised struct {
 
 func (e *advised) Unwrap() error { return e.error }
 
-// adviceOf returns what to do about an error.
 func adviceOf(err error) advice.Next {
 	if with := (*advised)(nil); errors.As(err, &with) {
 		return with.next
@@ -64,7 +62,6 @@ func adviceOf(err error) advice.Next {
 	return advice.Next{}
 }
 
-// withWayOut adds to an error what to do about it.
 func withWayOut(a *app, err error, at advice.Situation) error {
 	if next := a.advice.WayOut(err, at); len(next.Lines()) > 0 {
 		return &advised{err, next}
@@ -140,7 +137,6 @@ func interruption(ctx context.Context, command string, err error) error {
 	return exit.With(exit.Interrupted, errors.New(text))
 }
 
-// partlyDone is an error of a command, with what it did before, and what to do now.
 type partlyDone struct {
 	err  error
 	done string
@@ -149,7 +145,6 @@ type partlyDone struct {
 func (e *partlyDone) Error() string { return e.err.Error() + ". " + e.done }
 func (e *partlyDone) Unwrap() error { return e.err }
 
-// unchangedError is an error of a command that did not change its file.
 type unchangedError struct {
 	err  error
 	path string

@@ -21,7 +21,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// holdFlags choose holds. hold and release have the same ones.
 type holdFlags struct{ only, collections []string }
 
 func (h *holdFlags) flags(f *pflag.FlagSet) {
@@ -108,7 +107,6 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// whoami is the user name and the host of the person who runs mrtq.
 func whoami() string {
 	name := os.Getenv("SUDO_USER")
 	if u, err := user.Current(); name == "" && err == nil {

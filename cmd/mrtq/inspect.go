@@ -89,10 +89,8 @@ func (c *inspectCmd) run(ctx context.Context, a *app, source string) error {
 	return nil
 }
 
-// tally counts the records that were printed.
 type tally struct{ records, bad, unreadable int }
 
-// printAll prints the chosen records as they are read.
 func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) (tally, error) {
 	ctx, finish := a.Phases(ctx, "reading the source")
 	defer finish()
@@ -120,7 +118,6 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) 
 	return counted, print.End()
 }
 
-// queueNodes are the znodes whose children are records.
 func queueNodes(q migrate.Queues) []string {
 	var nodes []string
 	for _, kind := range migrate.QueueKinds {

@@ -16,7 +16,6 @@ import (
 	"mrtq/migrate"
 )
 
-// legacyFlags say where the legacy queues are and how to read them.
 type legacyFlags struct {
 	nodes map[migrate.QueueKind]*[]string
 	locks []string
@@ -55,7 +54,6 @@ func (l *legacyFlags) queues() (migrate.Queues, error) {
 	return q, nil
 }
 
-// reads returns which legacy queues to read, and how to read their records.
 func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
 	queues, err := l.queues()
 	if err != nil {
@@ -104,7 +102,6 @@ func validNodes(flag string, nodes []string) error {
 	return nil
 }
 
-// nonEmpty returns the names that are not empty.
 func nonEmpty(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" })
 }

@@ -62,7 +62,6 @@ target.`,
 	return cmd
 }
 
-// migrated is the -o json of migrate.
 type migrated struct {
 	Run          string                 `json:"run"`
 	Records      map[migrate.Action]int `json:"records"`
@@ -184,7 +183,6 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 	return res, err
 }
 
-// unfinished is the run that was interrupted.
 func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*migrate.Run, error) {
 	status, err := migrate.ReadStatus(ctx, &w.Reader)
 	if err != nil {
@@ -197,7 +195,6 @@ func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*mi
 	return &run.Run, nil
 }
 
-// print prints what was done, even if the migration failed.
 func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error, took time.Duration) error {
 	plan := res.Plan
 	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Transactions, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
@@ -246,7 +243,6 @@ func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advic
 	a.Conclude(tone, word, text, next)
 }
 
-// fail says why a migration failed, and what to do.
 func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) error {
 	if errors.Is(err, migrate.ErrBlocked) {
 		a.printAs(c.output, out, func() { view.Plan(a.Screen, at.Plan) })
@@ -272,7 +268,6 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 	return withWayOut(a, &partlyDone{err, done}, at)
 }
 
-// wrote says what a call did before it failed.
 func (c *migrateCmd) wrote(out migrated) string {
 	return fmt.Sprintf("%s is not finished: this call created %s, in %s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"))
 }

@@ -16,13 +16,11 @@ import (
 	"mrtq/migrate"
 )
 
-// place is a SOURCE or TARGET as given on the command line.
 type place struct {
 	what string // SOURCE or TARGET
 	sides.Place
 }
 
-// parsePlace parses an argument.
 func parsePlace(what, text string) (place, error) {
 	p, err := sides.Parse(text)
 	if err != nil {
@@ -34,7 +32,6 @@ func parsePlace(what, text string) (place, error) {
 	return place{what, p}, nil
 }
 
-// pair is a command's SOURCE and TARGET.
 type pair struct{ source, target place }
 
 func parsePair(args []string) (p pair, err error) {
@@ -44,13 +41,11 @@ func parsePair(args []string) (p pair, err error) {
 	return p, err
 }
 
-// parseTarget parses the argument TARGET.
 func parseTarget(args []string) (pair, error) {
 	p, err := parsePlace("TARGET", args[0])
 	return pair{target: p}, err
 }
 
-// parseSides parses the arguments TARGET [SOURCE].
 func parseSides(args []string) (p pair, err error) {
 	if p.target, err = parsePlace("TARGET", args[0]); err == nil && len(args) > 1 {
 		p.source, err = parsePlace("SOURCE", args[1])
@@ -58,10 +53,8 @@ func parseSides(args []string) (p pair, err error) {
 	return p, err
 }
 
-// inOneFile reports whether both queues are in one dump.
 func (p pair) inOneFile() bool { return p.source.File != "" && p.source.File == p.target.File }
 
-// isServer reports whether a place is a server.
 func (p place) isServer() bool { return p.File == "" }
 
 // named is the file of a place. Path is "" if it is no file.
@@ -129,7 +122,6 @@ func (a *app) znodes(ctx context.Context, p place) (all iter.Seq2[znode.Node, er
 	return side.MarkUnreadable().WithACLs().Walk(ctx, "/"), side.Close, nil
 }
 
-// openWritable opens a place for writing.
 func (a *app) openWritable(ctx context.Context, p place, packet int) (*migrate.WritableSide, error) {
 	opt, finish, err := a.options(p)
 	defer finish()

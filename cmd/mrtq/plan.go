@@ -89,7 +89,6 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	return err
 }
 
-// make reads both sides, over sessions that can't write, and makes a plan.
 func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, error) {
 	opt, err := c.options(s)
 	if err != nil {
@@ -131,7 +130,6 @@ func (a *app) openTargetOrEmpty(ctx context.Context, p place) (at *migrate.Reade
 	return side.Reader, side.Close, nil
 }
 
-// whichSide adds to an error of reading both sides which one it is about.
 func whichSide(s pair, err error) error {
 	var target *migrate.TargetError
 	switch {

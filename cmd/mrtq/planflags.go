@@ -30,7 +30,6 @@ type planFlags struct {
 	saved                         *migrate.Plan // nil without --plan
 }
 
-// choiceUsage says what each choice decides.
 var choiceUsage = map[string]string{
 	"consumed":    "what becomes of records that a worker may have",
 	"failed":      "state of the jobs of failed records",
@@ -68,7 +67,6 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 	f.IntVar(&p.packet, "packet", migrate.DefaultMaxBuffer, "the servers' jute.maxbuffer, in `bytes`")
 }
 
-// options checks the flags, and returns them as a plan's options.
 func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 	if p.packet < leastPacket {
 		return migrate.PlanOptions{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
@@ -103,7 +101,6 @@ func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
-// leastPacket is the least that --packet may be.
 const leastPacket = 128 << 10
 
 // readPlan reads the saved plan that --plan names. text is what the file holds, unpacked.
@@ -138,7 +135,6 @@ func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
 	return nil
 }
 
-// flagsOfPlan are the flags with which a saved plan was made.
 func flagsOfPlan(saved *migrate.Plan) *planFlags {
 	p, set := &planFlags{}, saved.Settings
 	p.flags(pflag.NewFlagSet("", pflag.ContinueOnError))

@@ -31,10 +31,8 @@ func fileOf(prefix string, target place) string {
 	return prefix + name + ".ndjson"
 }
 
-// unfit are characters that a file's name should not have.
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// quarantineFile is the default name of a migration's quarantine file.
 func quarantineFile(target place) string { return fileOf("mrtq-quarantine-", target) }
 
 // defaultQuarantine is the default quarantine file, if it is in this folder, else "".
@@ -118,7 +116,6 @@ func writeQuarantine(path string, records []migrate.Record) error {
 	return nil
 }
 
-// wantQuarantine says which file to give.
 func wantQuarantine(target place) string {
 	return "mrtq migrate wrote " + quarantineFile(target) + " in the folder where it ran, unless you gave it another --quarantine: give that file"
 }

@@ -104,7 +104,6 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	return nil
 }
 
-// options checks the flags.
 func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err error) {
 	if !c.set.Changed("dialect") {
 		return opt, exit.Usagef("--dialect is missing: a rehearsal begins with an empty target, so say which services will read the new queue: design or mrt-zk")
@@ -129,7 +128,6 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	return opt, err
 }
 
-// copy reads the source.
 func (c *rehearseCmd) copy(ctx context.Context, a *app, p place, opt *rehearse.Options) (*rehearse.Copy, error) {
 	ctx, finish := a.Phases(ctx, "reading the source")
 	defer finish()

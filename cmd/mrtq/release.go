@@ -111,7 +111,6 @@ func (c *releaseCmd) release(ctx context.Context, a *app, s pair, opt migrate.Re
 	return res, cmp.Or(err, left)
 }
 
-// refuse says why the release failed, what it did before, and what to do.
 func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.ReleaseResult, err error) error {
 	switch {
 	case exit.Is(err, exit.Usage):
@@ -134,7 +133,6 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	return fmt.Errorf("nothing was released: %w", a.wayOut(ctx, s.target, err))
 }
 
-// conclude says what was released and what is still held. why is the reason for a queue that was not lifted.
 func (c *releaseCmd) conclude(a *app, s pair, res *migrate.ReleaseResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Holds: res.Left, Undecided: res.Undecided, AtWork: len(res.AtWork),
 		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.LegacyActivity) bool { return w.What == migrate.ActivityWaiting })}

@@ -75,7 +75,6 @@ func (c *reportCmd) run(a *app) error {
 	return nil
 }
 
-// read reads the files that the page is made from.
 func (c *reportCmd) read() (*planpage.Data, error) {
 	plan, text, err := readPlan(c.plan)
 	if err != nil {

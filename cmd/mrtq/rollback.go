@@ -56,7 +56,6 @@ rollback asks first. If it is interrupted, run it again. Exit code 1 if the roll
 	return cmd
 }
 
-// rolledBack is the -o json of rollback.
 type rolledBack struct {
 	*migrate.RollbackResult
 	Done bool `json:"done"` // false: this is what would be done, or the rollback could not end
@@ -80,7 +79,6 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 	return nil
 }
 
-// rollBack rolls back, or with --dry-run says what that would do.
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.RollbackResult, err error) {
 	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate},
 		Notify: func(text string) { a.Say("%s", text) }}
@@ -111,7 +109,6 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 	return undo, cmp.Or(err, left)
 }
 
-// confirm asks the operator.
 func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.RollbackResult) error {
 	question := fmt.Sprintf("%s: %s. The rollback would remove %s", u.Run, u.Ask, view.Counts(u.Removes))
 	if u.GivesBack > 0 {
@@ -126,7 +123,6 @@ func (c *rollbackCmd) confirm(ctx context.Context, a *app, u *migrate.RollbackRe
 	return a.askToGoOn(ctx, question)
 }
 
-// fail says what was removed before a rollback failed, and what to do.
 func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.RollbackResult, err error) error {
 	done := "nothing was removed"
 	if u != nil && u.Transactions > 0 && s.target.isServer() {

@@ -32,7 +32,6 @@ type app struct {
 	began   bool // the command line was understood
 }
 
-// run runs mrtq with these arguments, and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := exit.OnSignal()
 	defer stop()
@@ -108,7 +107,6 @@ one: preview, migrate, verify, and roll back if needed.`,
 	return root
 }
 
-// topics are pages of help about what all commands share.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "addresses", Short: "what a SOURCE and a TARGET are", Long: `A SOURCE is a legacy queue, and a TARGET a new one. Each is an address in ZooKeeper,
@@ -136,7 +134,6 @@ Data goes to stdout, everything else to stderr.`},
 	}
 }
 
-// commandNames are the names of the commands below one.
 func commandNames(cmd *cobra.Command) (names []string) {
 	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {

@@ -36,7 +36,6 @@ TARGET.`,
 	return cmd
 }
 
-// shown is the -o json of show.
 type shown struct {
 	Item    string       `json:"item"`
 	Verdict string       `json:"verdict"`
@@ -47,7 +46,6 @@ type shown struct {
 	Notices []migrate.Notice `json:"notices"`
 }
 
-// shownEntry is what the migration's ledger says.
 type shownEntry struct {
 	Record string `json:"record"` // "" for a job that no migration made
 	Run    string `json:"run"`    // "" if no run has migrated the record

@@ -47,7 +47,6 @@ ends it.`,
 	return cmd
 }
 
-// statusOutput is the -o json of status.
 type statusOutput struct {
 	*migrate.Status
 	Next string `json:"next"` // the command of Step
@@ -89,7 +88,6 @@ func (c *statusCmd) run(ctx context.Context, a *app, given []string) error {
 	return nil
 }
 
-// show shows a look. before is the look before it; nil for the first.
 func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen.Tone, string) {
 	at := situationOf(s.target, status)
 	next := a.advice.Next(status.Step, at)
@@ -116,7 +114,6 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	return tone, text
 }
 
-// situationOf is what a status says about what to do next.
 func situationOf(target place, status *migrate.Status) advice.Situation {
 	at := advice.Situation{Target: target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {

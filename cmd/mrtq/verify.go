@@ -52,7 +52,6 @@ unless the target matches the legacy records.`,
 	return cmd
 }
 
-// verified is the -o json of verify.
 type verified struct {
 	// Outcome is "ok", or the gravest group of the differences.
 	Outcome string `json:"verdict"`

@@ -12,7 +12,6 @@ import (
 // (-ldflags '-X main.release=v1.2.3').
 var release string
 
-// version returns the release of the executable, or the revision that it was built from.
 func version() string {
 	v := release
 	if info, ok := debug.ReadBuildInfo(); ok && v == "" {

@@ -191,7 +191,6 @@ func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func
 	return func() { cancel(); <-ended }, nil
 }
 
-// workDone is what all simulated workers have done.
 func workDone(t *rehearse.Tally) string {
 	text := fmt.Sprintf("%s begun, %s stored, %d recorded in the inventory, %s assembled, %s removed by the cleanup", screen.Count(t.Begun, "record", "records"),
 		screen.Count(t.Stored, "object", "objects"), t.Recorded, screen.Count(t.Assembled, "access request", "access requests"), screen.Count(t.Removed, "batch", "batches"))
@@ -201,7 +200,6 @@ func workDone(t *rehearse.Tally) string {
 	return text + "; nothing was done twice"
 }
 
-// runCommand runs COMMAND on the same terminal while the server runs.
 func runCommand(ctx context.Context, a *app, server *harness.Server, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, a.Out.Writer, a.Log()

@@ -163,7 +163,6 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 	}
 }
 
-// transaction is a transaction while it is put together.
 type transaction struct {
 	limits TransactionLimits
 	chroot int
@@ -254,7 +253,6 @@ func (c *Chain) refusedPiece(t *transaction, pieces []Piece, err error) int {
 	return -1
 }
 
-// entry are the operations that add an entry to the run's ledger.
 func (c *Chain) entry(lines []ledger.Line) []znode.Op {
 	path, group, first := ledger.EntryPath(c.run.ID, c.run.Entries)
 	var ops []znode.Op
@@ -271,7 +269,6 @@ func (c *Chain) create(path string, data []byte) znode.Op {
 // errSmaller says that the same pieces should be sent again, in smaller transactions.
 var errSmaller = errors.New("smaller")
 
-// failed says what to do after a transaction that was not done.
 func (c *Chain) failed(ctx context.Context, err error) error {
 	var refused *znode.MultiError
 	switch {

@@ -21,7 +21,6 @@ const maxFailed = 6
 // long after each further refusal in a row.
 var firstPause = time.Second
 
-// failures counts the transactions in a row that failed for a reason that may pass.
 type failures struct{ throttled, lost int }
 
 // throttle waits after the server's answer that it throttles. The error says why the same can't be

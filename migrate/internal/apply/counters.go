@@ -27,13 +27,11 @@ func (c *counters) name(parent string, n int) string {
 	return newqueue.SequenceID(count.Prefix, int32(count.Next+int64(n)))
 }
 
-// gives reports whether a path is that of a znode that gets its id here.
 func (c *counters) gives(path string) bool {
 	_, ok := c.of[znode.Parent(path)]
 	return ok
 }
 
-// took notes that ids were given.
 func (c *counters) took(ids map[string]int) {
 	for parent, n := range ids {
 		count := c.of[parent]

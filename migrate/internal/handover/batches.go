@@ -47,7 +47,6 @@ func EmptyBatches(ctx context.Context, t *target.Target, bids []string) (pieces 
 	return pieces, nil
 }
 
-// isEmptyBatch reports whether a batch has neither an entry of a job nor a lock.
 func isEmptyBatch(sub zkconn.Subtree) bool {
 	return !slices.ContainsFunc(sub.Nodes, func(n znode.Node) bool {
 		rest := strings.TrimPrefix(n.Path, sub.Root+"/")

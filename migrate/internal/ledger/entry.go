@@ -56,7 +56,6 @@ func (l Line) String() string {
 	return strings.Join([]string{string(l.Kind), l.Record, l.Job, l.Batch, l.Hash.String(), strconv.FormatInt(l.Czxid, 16), l.UUID, strconv.Itoa(l.Jobs), strconv.FormatBool(l.Kept)}, "\t")
 }
 
-// columns is how many fields a line has.
 const columns = 9
 
 func parseLine(text string) (Line, error) {
@@ -81,7 +80,6 @@ func parseLine(text string) (Line, error) {
 	return l, l.validate()
 }
 
-// validate refuses names of which no path can be made.
 func (l Line) validate() error {
 	isBatch := false
 	switch l.Kind {
@@ -133,7 +131,6 @@ func (e *Encoder) Encode(lines []Line) []byte {
 // maxEntry is how long the text of an entry can be. A transaction is smaller.
 const maxEntry = 64 << 20
 
-// decode calls each with every line of an entry.
 func decode(data []byte, each func(Line) error) error {
 	var lines []byte
 	gz, err := gzip.NewReader(bytes.NewReader(data))

@@ -159,7 +159,6 @@ func (l *Ledger) remove(line Line) error {
 	return nil
 }
 
-// countOf counts a job or request n times.
 func countOf(job string, n int) Counts {
 	if znode.Within(job, newqueue.AccessPath) {
 		return Counts{Access: n}

@@ -8,7 +8,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// batchOf is the batch of a record.
 func (b *Builder) batchOf(r rules.Record) *Batch {
 	key := rules.BatchOf(r, b.plan.Run, b.plan.Dialect)
 	if batch := b.batches[key]; batch != nil {
@@ -27,7 +26,6 @@ func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool) *Batch {
 	return batch
 }
 
-// newBatch finds out whether a batch exists.
 func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
 	path := newqueue.BatchUUIDPath(key.UUID)
 	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
@@ -116,7 +114,6 @@ func (b *Builder) postpone(r rules.Record, s rules.State) bool {
 	return true
 }
 
-// isLate is why a record is left to the next run.
 const isLate = "late, of a finished batch"
 
 // createLate plans the jobs of late records, if their batches are open. Nothing is added to

@@ -49,7 +49,6 @@ type Builder struct {
 	waits      map[place]bool   // from where records were migrated and not handed over
 }
 
-// place is a queue node from which a run took its records.
 type place struct {
 	run   int32 // index
 	queue string
@@ -143,7 +142,6 @@ func (b *Builder) chooseDialect() {
 	}
 }
 
-// chooseRun chooses the run that the plan belongs to: the unfinished one, or the next.
 func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
 	p.Run = ledger.RunID(0)
@@ -249,7 +247,6 @@ func (b *Builder) Add(f source.Fetched) {
 	b.plan.Records = append(b.plan.Records, line)
 }
 
-// decide plans a record that was not migrated before.
 func (b *Builder) decide(r rules.Record, line *Record) {
 	d := rules.Decide(r, b.plan.Choices)
 	line.Reason = d.Reason
@@ -269,7 +266,6 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	}
 }
 
-// create plans the job or request of a record.
 func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 	line.Action, line.State = Create, s.Name()
 	if s.Warning != "" {
@@ -282,7 +278,6 @@ func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
 	b.checkSize(r, s, line.Batch)
 }
 
-// checkHandOver refuses a record that no release could hand over as it is.
 func (b *Builder) checkHandOver(line *Record, f source.Fetched) {
 	path := line.Path
 	if line.Action == Skip || line.Action == Quarantine || line.Action == Block {
@@ -352,7 +347,6 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 	return p
 }
 
-// planLayout lists the znodes of the layout that are missing.
 func (b *Builder) planLayout() {
 	p := b.plan
 	if p.Empty() {

@@ -32,7 +32,6 @@ func (p *Plan) Affected(e Effect) []string {
 	return p.found(func(f *Finding) bool { return f.Effect == e })
 }
 
-// found are the paths of the items of some findings, each once.
 func (p *Plan) found(is func(*Finding) bool) (paths []string) {
 	for i := range p.Findings {
 		for _, item := range p.Findings[i].Items {

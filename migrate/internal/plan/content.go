@@ -43,7 +43,6 @@ const (
 	maxChroot    = 256
 )
 
-// checkSize refuses a record whose job does not fit into one transaction.
 func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 	limit := b.plan.Settings.MaxBuffer - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {

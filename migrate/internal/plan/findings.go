@@ -55,7 +55,6 @@ const (
 // Effects are all effects, the gravest first.
 var Effects = []Effect{Lost, Unfit, RunsTwice, NeverRuns, StoredEmpty, RemovedSoon, LeftUndone, Warning}
 
-// find adds an item to the finding with this key.
 func (b *Builder) find(key string, one Finding, item FindingItem) {
 	f := b.found[key]
 	if f == nil {
@@ -72,7 +71,6 @@ func (b *Builder) warn(kind, path, what string) {
 	b.find(kind, Finding{Kind: kind, Effect: Warning}, FindingItem{Path: path, What: what})
 }
 
-// violation adds a violation by a new item. path is the record that it is made from.
 func (b *Builder) violation(v services.Violation, path string) {
 	one := Finding{Kind: v.Requirement.ID, Effect: Warning, Then: v.Stop.String()}
 	if v.Stop.Effect.Blocking() {

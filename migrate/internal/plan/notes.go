@@ -73,7 +73,6 @@ func (b *Builder) noteLocks() {
 	}
 }
 
-// parentOf is the parent of what a queue's records become.
 func parentOf(kind rules.QueueKind) string {
 	if kind.IsAccess() {
 		return newqueue.AccessQueuePath(kind.AccessQueue())

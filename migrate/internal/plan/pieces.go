@@ -67,7 +67,6 @@ func (p *Plan) Pieces(records iter.Seq2[source.Fetched, error]) iter.Seq2[apply.
 	}
 }
 
-// maker makes pieces, in order.
 type maker struct {
 	plan    *Plan
 	written map[*Batch]*written
@@ -79,7 +78,6 @@ type written struct {
 	folders []newqueue.BatchFolder
 }
 
-// piece makes the piece of one record.
 func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
 	if !f.There || ledger.HashOf(f.SHA256()) != line.Hash {
 		return apply.Piece{}, fmt.Errorf("%w: %s", ErrSourceChanged, line.Path)
@@ -92,7 +90,6 @@ func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
 	return m.job(job, line.Batch, f.Stat.Czxid), nil
 }
 
-// request makes the piece of an access request.
 func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 	return apply.Piece{
 		Parents: []string{parentOf(job.Record.Queue)},
@@ -164,12 +161,10 @@ func closingNodes(b *Batch, there []newqueue.BatchFolder) []rules.Node {
 	return b.All.Closing()
 }
 
-// lineOf is the ledger's line of a job. czxid is that of its record.
 func lineOf(job rules.Job, czxid int64) ledger.Line {
 	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256()), Czxid: czxid}
 }
 
-// creates are the operations that create nodes.
 func (m *maker) creates(nodes []rules.Node) []znode.Op {
 	ops := make([]znode.Op, len(nodes))
 	for i, n := range nodes {

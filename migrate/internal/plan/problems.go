@@ -69,7 +69,6 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s: %s: %s; %s", p.Path, p.Kind, p.Message, p.Next)
 }
 
-// recordProblem is the problem of a record that the choices block.
 func recordProblem(r rules.Record, reason string) Problem {
 	if r.Err.Kind == rules.Unreadable {
 		return Problem{Kind: Unreadable, Path: r.Path, Record: r.Err.Kind, Message: reason,

@@ -16,7 +16,6 @@ import (
 // ErrFile says that a file is not a saved plan, or not a whole one.
 var ErrFile = errors.New("this is not a plan as mrtq saved it")
 
-// savedFormat is the version of the form of a saved plan.
 const savedFormat = 4
 
 // header is a plan without its long lists, which follow line by line.
@@ -73,7 +72,6 @@ func writeList[T any](w *bufio.Writer, name string, list []T) error {
 	return nil
 }
 
-// emptyLists makes nil lists empty.
 func emptyLists(v reflect.Value) {
 	for i := range v.NumField() {
 		switch f := v.Field(i); {

@@ -12,7 +12,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// inventoryFinding is the requirement of the finding on inventory records.
 const inventoryFinding = "inventory"
 
 // What a finding on inventory records says. Such a record holds one key, and its job needs
@@ -69,7 +68,6 @@ func keyOf(r rules.Record, batch *Batch) jobKey {
 	return jobKey(sum[:16])
 }
 
-// checkJobID names unfinished jobs of one batch that have one jobID.
 func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 	id, key := rules.Text(r.Legacy.Payload, "jobID"), keyOf(r, batch)
 	other, there := b.unfinished[key]
@@ -99,7 +97,6 @@ func (b *Builder) checkInventory(item services.Item, r rules.Record) {
 	}
 }
 
-// checkToken looks at the token of a request in dialect design, which package newqueue must be able to read.
 func (b *Builder) checkToken(r rules.Record, s rules.State) {
 	if !r.Queue.IsAccess() || s.Finished() {
 		return
@@ -118,7 +115,6 @@ func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
 	}
 }
 
-// objects are JSON objects by their znodes' names.
 func objects(list []rules.Object) map[string]newqueue.Object {
 	of := map[string]newqueue.Object{}
 	for _, o := range list {
@@ -127,7 +123,6 @@ func objects(list []rules.Object) map[string]newqueue.Object {
 	return of
 }
 
-// finishServices looks at the batches.
 func (b *Builder) finishServices() {
 	if b.plan.Dialect == newqueue.MrtZK {
 		for _, batch := range b.plan.Batches {
@@ -136,7 +131,6 @@ func (b *Builder) finishServices() {
 	}
 }
 
-// checkBatch looks at the batch's own znodes, if the run creates them.
 func (b *Builder) checkBatch(batch *Batch) {
 	inventory := batch.All.Key.Kind == rules.OfInventory && batch.All.State() != newqueue.BatchCompleted
 	if !batch.Ours || inventory {

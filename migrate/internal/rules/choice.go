@@ -120,7 +120,6 @@ type Decision struct {
 	Reason string // "" for Migrate
 }
 
-// consumedMessage is the message of a job that is failed by choice.
 const consumedMessage = "was consumed in the legacy queue when it was migrated"
 
 // Decide says what a migration does with one record.

@@ -84,7 +84,6 @@ func addUpdate(o newqueue.Object, p legacy.Payload) {
 	}
 }
 
-// ownName is the key under which a configuration holds a property as it was.
 func ownName(property string) string {
 	_, mapped := propertyOfKey[property]
 	if mapped || property == keyBatchID || property == keySubmissionDate || property == keySubmissionMode || strings.HasPrefix(property, aside) {

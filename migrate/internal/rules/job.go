@@ -103,7 +103,6 @@ func (j Job) Objects(d newqueue.Dialect) []Object {
 // "Sources").
 const inventoryMode = "add"
 
-// encode is the data of the object's znode.
 func (o Object) encode() []byte {
 	if o.text != nil {
 		return o.text
@@ -146,7 +145,6 @@ func (j Job) provenance() []byte {
 	})
 }
 
-// batchProvenance is the data of a migrated batch's own znode.
 func batchProvenance(run string, kind BatchKind) []byte {
 	return encode(newqueue.Object{"run": run, "of": string(kind)})
 }

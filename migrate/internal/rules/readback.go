@@ -53,7 +53,6 @@ func ReadBack(r Record, choices Choices, nodes map[string][]byte) (lost []string
 	return lost
 }
 
-// readBackHeader compares the key and the header with the provenance.
 func readBackHeader(l legacy.Record, nodes map[string][]byte, report func(what string, got, want any)) {
 	var p struct {
 		Path, Status, Time, Worker string
@@ -82,7 +81,6 @@ func sameText(a, b any) bool {
 	return isText && areText && x == y
 }
 
-// decodeObject reads a JSON object; nil if it isn't one.
 func decodeObject(data []byte) legacy.Payload {
 	_, p, err := legacy.DecodePayload(data)
 	if err != nil || !json.Valid(data) {
@@ -91,7 +89,6 @@ func decodeObject(data []byte) legacy.Payload {
 	return p
 }
 
-// recoverProperties takes the record's properties out of a configuration.
 func recoverProperties(configuration legacy.Payload) legacy.Payload {
 	p := legacy.Payload{}
 	added, _ := configuration["legacy.absent"].([]any)

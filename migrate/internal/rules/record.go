@@ -104,7 +104,6 @@ func (q Queues) Changes(now Queues) string {
 	return strings.Join(changes, "; ")
 }
 
-// namesOf lists paths in byte order.
 func namesOf(paths []string) string {
 	if len(paths) == 0 {
 		return "none"

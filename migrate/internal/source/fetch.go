@@ -23,7 +23,6 @@ type Fetched struct {
 	ACL   []znode.ACL // nil without [Source.WithACLs]
 }
 
-// window is how many records are decoded together.
 const window part.Size = 128
 
 // Fetch reads and decodes the records at paths, in their order. Reading goes on while the
@@ -69,7 +68,6 @@ func Prefetch[T any](ctx context.Context, produce func(ctx context.Context, send
 	}
 }
 
-// fetchWindows reads the records and sends them, a window at a time.
 func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], send func([]Fetched) error) error {
 	subs := make([]zkconn.Subtree, 0, window.N())
 	flush := func() error {
@@ -90,7 +88,6 @@ func (s *Source) fetchWindows(ctx context.Context, paths iter.Seq[string], send 
 	return flush()
 }
 
-// decode decodes a window, on all cores.
 func (s *Source) decode(subs []zkconn.Subtree) []Fetched {
 	decoded := make([]Fetched, len(subs))
 	each := max(1, (len(subs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
@@ -125,7 +122,6 @@ func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
 	return f
 }
 
-// decodeRecord decodes one znode of a legacy queue.
 func decodeRecord(kind rules.QueueKind, n znode.Node, opt legacy.Options) rules.Record {
 	r := rules.Record{Path: n.Path, Queue: kind, Data: n.Data}
 	if n.Unreadable != "" {

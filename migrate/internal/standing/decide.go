@@ -60,7 +60,6 @@ type Decision struct {
 	Why string
 }
 
-// cell is a place in a table.
 type cell struct {
 	record RecordCondition
 	job    JobCondition

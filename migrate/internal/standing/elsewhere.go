@@ -63,7 +63,6 @@ func foldersElsewhere(ctx context.Context, t *target.Target) (folders []folder, 
 	}), err
 }
 
-// hasRun reports whether the record of a folder's run is there now.
 func hasRun(ctx context.Context, t *target.Target, f folder) (bool, error) {
 	nodes, err := kept(t).GetAll(ctx, []string{f.owner})
 	if err != nil || len(nodes) == 0 {
@@ -222,7 +221,6 @@ func LostRecords(ctx context.Context, t *target.Target) (paths []string, err err
 // kept reads kept bytes, which are outside of a target's chroot.
 func kept(t *target.Target) *zkconn.Reader { return t.Reader.WithChroot("/").MarkUnreadable() }
 
-// below are the children of some znodes.
 func below(ctx context.Context, r *zkconn.Reader, parents []string) (paths []string, err error) {
 	lists, err := r.ChildrenAll(ctx, parents)
 	for i, names := range lists {

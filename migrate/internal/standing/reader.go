@@ -65,7 +65,6 @@ type Reader struct {
 	queues  map[string]int64 // the czxids of the legacy queue's nodes
 }
 
-// partSize is how many records are read together.
 const partSize part.Size = 1000
 
 // All yields what becomes of records and their jobs, in the order of entries.
@@ -111,7 +110,6 @@ func (l *Reader) Parts(ctx context.Context, entries []*ledger.Migrated) iter.Seq
 	})
 }
 
-// part decides about some records.
 func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standing, error) {
 	cases := make([]Standing, len(entries))
 	for i, e := range entries {
@@ -155,7 +153,6 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	return cases, nil
 }
 
-// readRecords reads the records that are in the legacy queue.
 func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 	if l.Src == nil {
 		return nil
@@ -176,7 +173,6 @@ func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 	return nil
 }
 
-// readRenames finds the records that are there under another name.
 func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 	for i := range cases {
 		c := &cases[i]
@@ -255,7 +251,6 @@ func KeptProblem(there bool) string {
 	return "its kept bytes are missing"
 }
 
-// readJobs reads the jobs that must be known to decide.
 func (l *Reader) readJobs(ctx context.Context, cases []Standing) error {
 	var unsure []*Standing
 	var entries []*ledger.Migrated
@@ -278,7 +273,6 @@ func (l *Reader) readJobs(ctx context.Context, cases []Standing) error {
 	return nil
 }
 
-// recordFacts are what the record shows.
 func (l *Reader) recordFacts(c *Standing) (f Facts) {
 	if l.Src == nil {
 		f = Facts{Record: AsMigrated, HandedOver: c.Entry.HandedOver, Kept: c.Entry.Kept, Restored: c.Run.Restored}
@@ -290,7 +284,6 @@ func (l *Reader) recordFacts(c *Standing) (f Facts) {
 	return f
 }
 
-// isWorked reports whether a legacy worker has a record.
 func (l *Reader) isWorked(is RecordCondition, read source.Fetched) bool {
 	if !read.There || read.Err != nil {
 		return false

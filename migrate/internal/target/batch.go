@@ -24,7 +24,6 @@ func (b Batch) Open() bool { return b.There && b.State == newqueue.BatchProcessi
 // HasFolder reports whether the batch has a folder for the entries of jobs.
 func (b Batch) HasFolder(f newqueue.BatchFolder) bool { return slices.Contains(b.Folders, f) }
 
-// batchesPerRead is how many batches are read together.
 const batchesPerRead part.Size = 1000
 
 // Batches reads batches by their bids.

@@ -65,7 +65,6 @@ func DialectAt(ctx context.Context, r *zkconn.Reader) (newqueue.Dialect, error) 
 	return d, err
 }
 
-// dialectOf looks at the statuses of some batches, jobs or requests.
 func (t *Target) dialectOf(ctx context.Context, parent string, names []string) (newqueue.Dialect, string, error) {
 	var paths []string
 	for _, name := range names {

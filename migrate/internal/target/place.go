@@ -69,7 +69,6 @@ func CheckPlace(ctx context.Context, target *zkconn.Reader) error {
 	}
 }
 
-// isRecord reports whether a znode has the name of a legacy record.
 func isRecord(name string) bool {
 	_, err := legacy.ParseKey(name)
 	return err == nil

@@ -87,7 +87,6 @@ func (t *Target) readLayout(ctx context.Context) error {
 	return err
 }
 
-// layoutPaths are the layout's own znodes in either dialect.
 func layoutPaths() []string {
 	paths := []string{ledger.MigrationPath, ledger.RunsPath, ledger.EntriesPath, ledger.ElectionPath,
 		newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.JobStatesPath, newqueue.AccessPath, newqueue.LocksPath, newqueue.QueueLocksPath}

@@ -65,7 +65,6 @@ func repeatedly[T any](ctx context.Context, some []T, look func(some []T, number
 	return nil
 }
 
-// observation is a job as one look saw it.
 type observation struct {
 	target.Job
 	problem string // the first rule of the layout that it violates; "" for none
@@ -84,7 +83,6 @@ func (s *observation) state() string {
 // isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
 func (s *observation) isWorkedOn() bool { return s.session() != 0 && merritt.BetweenWrites(s.rule) }
 
-// session is the session that has locked the job; 0 if none has.
 func (s *observation) session() int64 {
 	if s.lock == nil {
 		return 0
@@ -92,7 +90,6 @@ func (s *observation) session() int64 {
 	return s.lock.Stat.EphemeralOwner
 }
 
-// observeJobs looks at jobs as they are now.
 func (v *verifier) observeJobs(ctx context.Context, suspects []candidate) ([]observation, error) {
 	seen, found, err := v.readSuspects(ctx, suspects, nil)
 	if err != nil {
@@ -123,7 +120,6 @@ func (v *verifier) observeJobs(ctx context.Context, suspects []candidate) ([]obs
 	return seen, nil
 }
 
-// observeEntries looks at the foreign entries of jobs as they are now.
 func (v *verifier) observeEntries(ctx context.Context, suspects []candidate) ([]observation, error) {
 	var entries []string
 	for _, s := range suspects {
@@ -188,7 +184,6 @@ func (s *observation) violates(p layout.Finding) {
 	}
 }
 
-// jobOf is the id of the job that a path of a job or of an entry belongs to.
 func jobOf(path string) string {
 	for name := range strings.SplitSeq(path, "/") {
 		if _, id, isEntry := strings.Cut(name, "-"); isEntry {
@@ -259,12 +254,10 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 	}
 }
 
-// noticeWork says what a session works on.
 func (v *verifier) noticeWork(it item, s observation) {
 	v.notice(it, fmt.Sprintf("session %#x has locked it, and works on it: %s is not as it will be", s.session(), s.at))
 }
 
-// orphanJob is the rule that the batch of a job exists.
 const orphanJob = "job-bid/orphan"
 
 // Who leaves damage, although nobody means to.

@@ -10,7 +10,6 @@ import (
 	"mrtq/migrate/internal/ledger"
 )
 
-// gives is the ACL that a run gives to every znode.
 func gives(run *ledger.Run) []znode.ACL {
 	if len(run.ACL) == 0 {
 		return znode.OpenACL()
@@ -18,7 +17,6 @@ func gives(run *ledger.Run) []znode.ACL {
 	return run.ACL
 }
 
-// otherACL is what is said of a znode with another ACL.
 const otherACL = "its ACL is not the one that its run gives"
 
 // clearExpectedACLs takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it, and for

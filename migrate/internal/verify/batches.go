@@ -64,7 +64,6 @@ type batchObservation struct {
 	problem layout.Finding // the first rule of the layout that it breaks
 }
 
-// checkSomeBatches looks at batches, and again at those that seem to be damaged.
 func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 	return repeatedly(ctx, ids, func(ids []string, look int) (again []string, err error) {
 		sights, err := v.lookAtBatches(ctx, ids)
@@ -83,7 +82,6 @@ func (v *verifier) checkSomeBatches(ctx context.Context, ids []string) error {
 	})
 }
 
-// lookAtBatches reads the batches' own znodes.
 func (v *verifier) lookAtBatches(ctx context.Context, ids []string) (map[string]*batchObservation, error) {
 	sights, tree := map[string]*batchObservation{}, znode.NewTree()
 	var paths, roots, names []string
@@ -181,7 +179,6 @@ func (v *verifier) batchDamage(b *batch, s *batchObservation) *Difference {
 	return nil
 }
 
-// concludeBatch says how a batch differs from what its run made.
 func (v *verifier) concludeBatch(b *batch, s *batchObservation) {
 	v.verdict.Nodes += len(s.nodes)
 	if damage := v.batchDamage(b, s); damage != nil {

@@ -38,8 +38,6 @@ func (v *verifier) checkEntries(ctx context.Context) error {
 	return nil
 }
 
-// folders are all folders of entries: the queues of all states, and the folders of the
-// runs' batches.
 func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 	var paths []string
 	states, err := v.t.Reader.ChildrenAll(ctx, []string{newqueue.JobStatesPath})
@@ -98,7 +96,6 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 	return nil
 }
 
-// concludeEntry says what is wrong with an entry after the last look.
 func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observation) {
 	switch {
 	case s.problem == "", s.Gone() && v.isBeingCleaned(ctx, of.foreignEntry):

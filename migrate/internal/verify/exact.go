@@ -13,7 +13,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// comparison compares jobs part by part, several parts at once.
 type comparison struct {
 	v     *verifier
 	ctx   context.Context
@@ -50,13 +49,11 @@ func (c *comparison) start() {
 	}
 }
 
-// finish compares the rest, and waits for all parts.
 func (c *comparison) finish() error {
 	c.start()
 	return c.group.Wait()
 }
 
-// stop waits for the parts that are under way.
 func (c *comparison) stop() { _ = c.group.Wait() }
 
 // compare compares one part: those jobs exactly that nobody should have worked on, and
@@ -147,7 +144,6 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 	return differing, nil
 }
 
-// job is the job or request that the ledger says the record became.
 func (it item) job() rules.Job {
 	return rules.Job{Record: *it.record, State: it.state, Priority: it.run.Choices.Priority(*it.record), Run: it.run.ID, ID: znode.Name(it.entry.Job), Batch: it.entry.Batch}
 }
@@ -207,7 +203,6 @@ func compareNode(w rules.Node, n, root znode.Node, restored bool) string {
 	return ""
 }
 
-// dataByName is the data of a job's znodes, by their names below its own.
 func dataByName(root string, nodes []znode.Node) map[string][]byte {
 	data := make(map[string][]byte, len(nodes))
 	for _, n := range nodes {
@@ -218,7 +213,6 @@ func dataByName(root string, nodes []znode.Node) map[string][]byte {
 	return data
 }
 
-// isFolder reports whether a path is a folder of entries.
 func isFolder(path string) bool {
 	parent := znode.Parent(path)
 	return parent == newqueue.JobStatesPath || znode.Name(parent) == "states" && znode.Within(path, newqueue.BatchesPath)

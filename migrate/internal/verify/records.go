@@ -15,10 +15,8 @@ import (
 	"mrtq/newqueue"
 )
 
-// partSize is how many jobs are compared together.
 const partSize part.Size = 250
 
-// item is a migrated record, with the job or request that it became.
 type item struct {
 	entry  *ledger.Migrated
 	run    *ledger.Run
@@ -70,7 +68,6 @@ func (v *verifier) records(ctx context.Context) error {
 	return v.others(ctx, renames)
 }
 
-// recordsPerRead is how many records are read together.
 const recordsPerRead part.Size = 4 * partSize
 
 // fetch reads records: where they are kept, if they were handed over, else in the legacy queue. A record that is not there has only
@@ -124,7 +121,6 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 // whether the record has changed.
 func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == rules.Unreadable }
 
-// migrated is the item of a record that is in the ledger.
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
 	is := ledger.HashOf(f.SHA256())
@@ -198,7 +194,6 @@ func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *c
 	return nil
 }
 
-// others looks at the records that were not migrated.
 func (v *verifier) others(ctx context.Context, renames standing.Renames) error {
 	for f, err := range v.src.Fetch(ctx, v.t.Ledger.NotMigrated(v.src.Paths())) {
 		if err != nil {
@@ -213,7 +208,6 @@ func (v *verifier) others(ctx context.Context, renames standing.Renames) error {
 	return nil
 }
 
-// notMigrated accounts for a record that is in no ledger.
 func (v *verifier) notMigrated(f source.Fetched) error {
 	if isUnreadable(f.Record) {
 		return standing.Unreadable(f.Path, f)
@@ -248,7 +242,6 @@ func (v *verifier) notice(it item, what string) {
 	v.verdict.Notices = append(v.verdict.Notices, it.note(what))
 }
 
-// removed accounts for a job that was removed.
 func (v *verifier) removed(it item) {
 	what := "it was removed: finished and cleaned up, or deleted"
 	v.verdict.Records.Removed++
@@ -258,7 +251,6 @@ func (v *verifier) removed(it item) {
 	}
 }
 
-// there accounts for a job that is there.
 func (v *verifier) there(it item, state string) {
 	v.verdict.States[state]++
 	v.verdict.Records.Migrated++

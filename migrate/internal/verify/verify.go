@@ -25,7 +25,6 @@ type Options struct {
 	Reading, Progress func(done, total int)
 }
 
-// verifier is what a verification knows about the whole target.
 type verifier struct {
 	src     *source.Source
 	t       *target.Target
@@ -101,7 +100,6 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 
 func (v *verifier) differ(d Difference) { v.verdict.Differences = append(v.verdict.Differences, d) }
 
-// aboutRuns says what the runs' own records show.
 func (v *verifier) aboutRuns() {
 	if len(v.t.Ledger.Runs) == 0 {
 		v.differ(Difference{Kind: Unfinished, Path: ledger.MigrationPath, Message: "nothing was migrated to this target"})
@@ -132,7 +130,6 @@ func (v *verifier) aboutRuns() {
 	}
 }
 
-// isExact reports whether the jobs of a run in a queue are compared exactly.
 func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
 	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
 }

@@ -250,7 +250,6 @@ func (c *acceptCmd) makeChroot(ctx context.Context, session zkconn.Config) error
 	return err
 }
 
-// options says which scenarios run, and where what they print goes.
 func (c *acceptCmd) options(session zkconn.Config) accept.Options {
 	opt := accept.Options{Session: session, Tags: c.tags, Only: c.only, Alone: c.alone, Pretty: *c.Verbose, Out: text.NewWriter(c.Out)}
 	if c.out != "" {
@@ -259,7 +258,6 @@ func (c *acceptCmd) options(session zkconn.Config) accept.Options {
 	return opt
 }
 
-// alone returns the command that runs one scenario, in the same way.
 func (c *acceptCmd) alone(d newqueue.Dialect, at string) string {
 	again := *c.Advice
 	again.Given = slices.DeleteFunc(slices.Clone(again.Given), func(f advice.Flag) bool {

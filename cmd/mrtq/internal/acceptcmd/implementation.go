@@ -21,7 +21,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// drivers starts the driver of each --implementation. stop ends them.
 func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session zkconn.Config) (all map[library.Role]library.Library, stop func(), err error) {
 	started := map[string]*library.Driver{}
 	stop = func() {

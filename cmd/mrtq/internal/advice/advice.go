@@ -169,7 +169,6 @@ func (a Adviser) release(s Situation) string { return a.Command("release", []str
 
 func (a Adviser) complete(s Situation) string { return a.Command("complete", []string{s.Target}) }
 
-// releaseAfter is a release, after first and what comes before the first release.
 func releaseAfter(first ...string) func(Adviser, Situation) Next {
 	return func(a Adviser, s Situation) Next {
 		next := a.beforeRelease(s, first...)
@@ -207,7 +206,6 @@ func (a Adviser) repair(s Situation) Next {
 	return Next{Ways: []Way{{"If you can repair what is damaged, repair it, and then verify", a.verify(s)}, {"If not, roll back what no service has begun", a.rollback(s)}}}
 }
 
-// decideRecords has a command for each answer about the first record that is undecided.
 func (a Adviser) decideRecords(s Situation) Next {
 	next := a.decide(s, func(flags ...Flag) string { return a.Command("release", []string{s.Target}, flags...) })
 	before := a.beforeRelease(s)
@@ -337,7 +335,6 @@ func HeldByRuns(holds []migrate.HoldStatus) (n int) {
 	return n
 }
 
-// isServer reports whether an address is that of a server.
 func isServer(address string) bool {
 	p, err := sides.Parse(address)
 	return err == nil && p.File == ""
@@ -351,7 +348,6 @@ func (a Adviser) planRest(s Situation) string {
 	return a.Command("plan", []string{s.source(), s.Target}, flags...)
 }
 
-// planFile is the file for a plan that is not saved yet.
 func (s Situation) planFile() string {
 	switch {
 	case s.Run == nil:

@@ -68,7 +68,6 @@ var QueueFlags = []QueueFlag{
 	{migrate.AccessLarge, "access-large"},
 }
 
-// locks is the flag that says where the legacy locks are.
 const locks = "locks"
 
 func namesQueue(flag string) bool {

@@ -11,7 +11,6 @@ import (
 // RehearsalFile is the file in which a command has a rehearsal saved.
 const RehearsalFile = "rehearsal.json"
 
-// solution is what solves a kind of problem.
 type solution struct {
 	kind migrate.ProblemKind
 	flag string
@@ -139,7 +138,6 @@ func (a Adviser) unblock(s Situation) Next {
 	return next
 }
 
-// withoutChoices is an adviser that hands no choice of this command to the next one.
 func (a Adviser) withoutChoices() Adviser {
 	a.Given = slices.DeleteFunc(slices.Clone(a.Given), func(f Flag) bool {
 		return isChoice(f.Name) || slices.Contains(first, f.Name) || f.Name == "acl" || namesQueue(f.Name)

@@ -17,7 +17,6 @@ import (
 // helpWidth is how wide help is at most. A word that is longer has a line of its own.
 const helpWidth = 80
 
-// group is a title in a help text, and the names below it.
 type group struct {
 	title string
 	names []string
@@ -67,7 +66,6 @@ func Text(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// flagGroups are the flags that have a title of their own. The others come first.
 var flagGroups = []group{
 	{"Choices about records", []string{"consumed", "failed", "completed", "deleted", "undecodable", "inventory-records", "unserviceable", "max-priority", "time", "again", "record-is", "vanished", "removed"}},
 	{"Legacy queue nodes (a queue flag can be repeated, and \"\" means none)", []string{"ingest", "inventory", "access-small", "access-large", "locks"}},
@@ -123,7 +121,6 @@ func Nearest(mistyped string, names []string) string {
 	return ""
 }
 
-// writeCommands lists the commands below one, in their groups.
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	rest := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
 		return !c.IsAvailableCommand() && c.Name() != "help" && !c.IsAdditionalHelpTopicCommand()

@@ -150,7 +150,6 @@ func (v *content) facts() {
 	}
 }
 
-// decisions are what the operator chose: not what is as by default, and about no record.
 func (v *content) decisions() {
 	for _, c := range migrate.AllChoices {
 		if row := (choice{c, *c.Value(&v.Plan.Choices), len(v.About(c.Name))}); row.N > 0 || row.Chosen != c.Values[0] {
@@ -182,7 +181,6 @@ func (v *content) reasons() {
 	slices.SortStableFunc(v.LeftOut, func(a, b leftOut) int { return cmp.Compare(b.N, a.N) })
 }
 
-// number is 12345 as 12,345.
 func number(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

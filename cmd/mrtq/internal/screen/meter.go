@@ -104,7 +104,6 @@ func (m *meter) run(stop <-chan struct{}) {
 	}
 }
 
-// tick draws the line on a terminal, or prints it elsewhere if it is time.
 func (m *meter) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +130,6 @@ func (m *meter) silent() time.Duration {
 	return m.silence()
 }
 
-// draw overwrites the line on the terminal, without any escape sequence.
 func (m *meter) draw(line string) {
 	line = text.Trim(line, max(1, m.width()-1))
 	drawn := text.StringWidthWithoutEscSequences(line)

@@ -145,7 +145,6 @@ func (s *Screen) End(err error, next advice.Next) {
 	}
 }
 
-// unitOf says what each phase counts.
 var unitOf = map[migrate.Phase]string{
 	migrate.PhaseReadingTarget: "jobs",
 	migrate.PhaseReadingSource: "records",

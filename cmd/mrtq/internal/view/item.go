@@ -48,7 +48,6 @@ func ItemVerdict(it *migrate.FindResult) string {
 	return text + standings[it.Standing]
 }
 
-// standings say how the record of a job stands.
 var standings = map[migrate.Standing]string{
 	migrate.StandingHandedOver: "; the record was handed over to it",
 	migrate.StandingAgain:      "; the record was handed over to it, and is in the legacy queue again",

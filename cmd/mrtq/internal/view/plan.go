@@ -83,7 +83,6 @@ func printFindings(s *screen.Screen, findings []migrate.Finding) {
 	}
 }
 
-// planRun says which run a plan begins or finishes.
 func planRun(p *migrate.Plan) string {
 	switch {
 	case p.Resumes:
@@ -117,7 +116,6 @@ func countRows(p *migrate.Plan) []screen.Row {
 	return append(rows, screen.Row{"all", len(p.Records)})
 }
 
-// printChoices prints the choices that are about any record.
 func printChoices(s *screen.Screen, p *migrate.Plan) {
 	var rows []screen.Row
 	for _, c := range migrate.AllChoices {
@@ -166,7 +164,6 @@ func printLocks(s *screen.Screen, p *migrate.Plan) {
 		func(l migrate.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
 }
 
-// printMigratedBefore prints the records that were migrated and are not as they were.
 func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	var removed, changed []migrate.PlanRecord
 	for _, r := range p.Records {
@@ -182,7 +179,6 @@ func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }
 
-// firstOf lists the first names, and counts the others.
 func firstOf(names []string) string {
 	const most = 3
 	if len(names) > most {
@@ -247,7 +243,6 @@ func ChangedSince(p *migrate.Plan) []string {
 	})
 }
 
-// note is a number of things, with the words for one and for many.
 type note struct {
 	n         int
 	one, many string

@@ -107,7 +107,6 @@ type recordTable struct {
 	rows []screen.Row
 }
 
-// rowsAtOnce is how many rows a part has.
 const rowsAtOnce = 5000
 
 func (t *recordTable) add(r migrate.Record) error {

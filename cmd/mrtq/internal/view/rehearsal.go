@@ -22,7 +22,6 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	}
 }
 
-// rehearsalRows returns what was rehearsed, and how much of it.
 func rehearsalRows(r *rehearse.Report) []screen.Row {
 	rows := []screen.Row{
 		{"records", r.Records},
@@ -46,7 +45,6 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 	return rows
 }
 
-// cutover shows an estimate of the cutover.
 func cutover(s *screen.Screen, n *rehearse.Cutover) {
 	var rows []screen.Row
 	for _, step := range n.Steps {

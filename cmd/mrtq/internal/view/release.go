@@ -18,13 +18,11 @@ func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 	atWork(s, r.AtWork)
 }
 
-// twice prints the records whose work both queues may have done.
 func twice(s *screen.Screen, records []migrate.Note) {
 	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
 		func(n migrate.Note) screen.Row { return screen.Row{n.Record, n.Job} })
 }
 
-// atWork prints what shows that legacy workers may be at work.
 func atWork(s *screen.Screen, work []migrate.LegacyActivity) {
 	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.LegacyActivity) screen.Row {
 		return screen.Row{w.Path, string(w.What), timeText(w.Since)}

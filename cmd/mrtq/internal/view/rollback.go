@@ -48,7 +48,6 @@ func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 
-// undecided prints the records about which somebody must decide.
 func undecided(s *screen.Screen, records []migrate.Note) {
 	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.Note) screen.Row {
 		why := u.Question.Says()

@@ -96,7 +96,6 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 	}
 }
 
-// stateCount is how many of what are in a state.
 type stateCount struct {
 	what string
 	migrate.StateCount
@@ -140,7 +139,6 @@ func since(before *migrate.Status, n, was int) any {
 	return fmt.Sprintf("%d (%+d)", n, n-was)
 }
 
-// earlier is a run as an earlier look showed it.
 func earlier(before *migrate.Status, id string) (r migrate.RunStatus) {
 	if before != nil {
 		for _, run := range before.Runs {

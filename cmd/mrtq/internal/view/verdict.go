@@ -141,7 +141,6 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 	return screen.Good, "passed", text + also
 }
 
-// sentences are texts that follow a clause.
 func sentences(texts []string) (all string) {
 	for _, text := range texts {
 		all += ". " + screen.Sentence(text)
