@@ -84,7 +84,7 @@ func Complete(ctx context.Context, dst *Writer, opt CompleteOptions) (*CompleteR
 		return nil, fmt.Errorf("%w: the kept bytes of %d records would be removed now", ErrHoldsChanged, removes)
 	}
 	out.Removes = 0
-	err = again(ctx, dst, opt.Notify, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, dst, out, opt) })
+	err = untilDone(ctx, dst, opt.Notify, c.read, func(ctx context.Context) (int, error) { return c.step(ctx, dst, out, opt) })
 	return out, err
 }
 

@@ -88,7 +88,7 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 		return m.result, err
 	}
 	defer func() { m.result.Origin = m.origin }()
-	return m.result, again(ctx, m.w, m.opt.Notify, m.planAgain, m.carryOut)
+	return m.result, untilDone(ctx, m.w, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
 type migration struct {
@@ -298,10 +298,10 @@ func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	case !m.origin.OneEnsemble:
 		return nil, nil
 	case p.Resumes:
-		m.origin.Kept = p.Unfinished.Origin.Kept
+		m.origin.KeptFolder = p.Unfinished.Origin.KeptFolder
 		return nil, nil
 	}
-	m.origin.Kept = p.Run + "-" + strings.ToLower(rand.Text()[:8])
+	m.origin.KeptFolder = p.Run + "-" + strings.ToLower(rand.Text()[:8])
 	folder := m.origin.KeptRunPath()
 	ops, err = toCreate(ctx, m.w, p.Settings.ACL, znode.Parent(folder))
 	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: keptOwner(m.w, p.Run), ACL: p.Settings.ACL, Outside: true}), err
@@ -373,7 +373,7 @@ func holdAll(t *target.Target, owner ledger.Owner, acl []znode.ACL) (ops, checks
 // operator knows that they were restored from a backup. The chain writes that one.
 func accepted(t *target.Target, but string) (ops []znode.Op) {
 	for _, run := range t.Ledger.Runs {
-		if run.ID != but && run.WasRestored() {
+		if run.ID != but && run.RestoredUnnoted() {
 			run.Version = run.Stat.Version + 1
 			ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
 		}

@@ -200,9 +200,9 @@ func (d Decisions) missing(t *target.Target, src *Source) map[string]bool {
 // maxIdle is how often in a row both queues are read again before any work was done.
 const maxIdle = 6
 
-// again calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again. The error
+// untilDone calls try until it has nothing left to do, or fails. If the znodes have changed meanwhile, it reads them again. The error
 // wraps [ErrRefused] if the server refuses the same again then.
-func again(ctx context.Context, w *Writer, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
+func untilDone(ctx context.Context, w *Writer, say func(string), read func(context.Context) error, try func(context.Context) (steps int, err error)) error {
 	var last *znode.MultiError
 	for idle := 0; ; {
 		steps, err := try(ctx)

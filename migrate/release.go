@@ -121,7 +121,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.checkVerdict(); err != nil {
 		return r.res, errors.Join(err, r.whoWorks(ctx))
 	}
-	if err := again(ctx, r.w, r.opt.Notify, r.readAgain, r.pass); err != nil {
+	if err := untilDone(ctx, r.w, r.opt.Notify, r.readAgain, r.pass); err != nil {
 		return r.res, err
 	}
 	return r.res, r.lift(ctx)
@@ -182,7 +182,7 @@ func (r *release) check() error {
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
 // of runs, or notes that they were restored.
 func (r *release) concernsRuns() bool {
-	return len(r.due()) > 0 || r.t.Restored() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.opt.takesOwners(h) })
+	return len(r.due()) > 0 || r.t.RestoredUnnoted() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.opt.takesOwners(h) })
 }
 
 // due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
@@ -232,7 +232,7 @@ func (r *release) whoWorks(ctx context.Context) error {
 // over, or whose hold it lifts.
 func (r *release) checkVerdict() error {
 	var why error
-	if r.t.Restored() && !r.opt.Restored {
+	if r.t.RestoredUnnoted() && !r.opt.Restored {
 		why = fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
 	}
 	concerned := map[newqueue.QueueHold]bool{"": true}
@@ -373,7 +373,7 @@ func (r *release) lift(ctx context.Context) (err error) {
 
 // notesRestore reports whether the runs' records get to say that the operator knows that the target was restored.
 func (r *release) notesRestore() bool {
-	return r.opt.Restored && r.src != nil && r.t.Restored()
+	return r.opt.Restored && r.src != nil && r.t.RestoredUnnoted()
 }
 
 // commit lifts holds of these queues, and notes that in the record of each run, as well as that the operator knows that it was restored.

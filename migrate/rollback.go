@@ -125,7 +125,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 	if opt.Confirm != nil && undo.Ask != "" && undo.Ask != asked.Ask {
 		return nil, fmt.Errorf("%w: %s", ErrHoldsChanged, undo.Ask)
 	}
-	err = again(ctx, r.w, r.opt.Notify, reread, func(ctx context.Context) (int, error) {
+	err = untilDone(ctx, r.w, r.opt.Notify, reread, func(ctx context.Context) (int, error) {
 		steps, err := r.step(ctx, undo)
 		undo.Transactions += steps
 		return steps, err
@@ -164,7 +164,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 		return r.noRun(id)
 	}
 	run := r.run()
-	if run.State == ledger.RolledBack && (!r.opt.Force || run.Kept == 0) { // what it kept can be forced later
+	if run.State == ledger.RolledBack && (!r.opt.Force || run.Stayed == 0) { // what it kept can be forced later
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, run.ID)
 	}
 	if !run.Completed.IsZero() {
@@ -176,7 +176,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 			why = reasons.Join(why, fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID))
 		}
 	}
-	if t.Restored() && !r.opt.Restored {
+	if t.RestoredUnnoted() && !r.opt.Restored {
 		why = reasons.Join(why, fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored))
 	}
 	if !run.Origin.OneEnsemble {
@@ -206,7 +206,7 @@ func (r *rollbackOp) result() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []Note{}, Forced: []Note{},
 		Undecided: []Note{}, AtWork: []Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
 	for _, q := range newqueue.QueueHolds {
-		if r.target.Released(r.run(), q) {
+		if r.target.MayHaveBegun(r.run(), q) {
 			undo.Released = append(undo.Released, q)
 		}
 	}
@@ -366,7 +366,7 @@ func (r *rollbackOp) noteReleases(next *ledger.Run) {
 	}
 	var queues []newqueue.QueueHold
 	for _, q := range newqueue.QueueHolds {
-		if h := r.target.Hold(q); next.Released(q).IsZero() && (h == nil || !h.Owners.Has(next.ID)) {
+		if h := r.target.Hold(q); next.ReleasedAt(q).IsZero() && (h == nil || !h.Owners.Has(next.ID)) {
 			queues = append(queues, q)
 		}
 	}
@@ -438,7 +438,7 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 	}
 	removeKeptParents(ctx, r.w, r.run()) // before the end, so that a killed rollback does it again
 	err = chain.End(ctx, ops, func(next *ledger.Run) {
-		next.State, next.Kept, next.Finished = ledger.RolledBack, len(undo.Keeps), now()
+		next.State, next.Stayed, next.Finished = ledger.RolledBack, len(undo.Keeps), now()
 	})
 	if err != nil {
 		return err

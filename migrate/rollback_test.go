@@ -159,8 +159,8 @@ func TestRollbackJobByJob(t *testing.T) {
 				if broken := name == "an entry was moved" || name == "a part was removed"; !v.OK() && !broken || v.Records.NotMigrated != 4-stays {
 					t.Errorf("verify: %v, %+v", v.Differences, v.Records)
 				}
-				if status := s.status(); status.Newest().State != migrate.RunRolledBack || status.Newest().Kept != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
-					t.Errorf("what to do next is %q, and %d are kept", status.Step, status.Newest().Kept)
+				if status := s.status(); status.Newest().State != migrate.RunRolledBack || status.Newest().Stayed != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
+					t.Errorf("what to do next is %q, and %d are kept", status.Step, status.Newest().Stayed)
 				}
 			})
 		}

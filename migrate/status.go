@@ -204,7 +204,7 @@ func (r *statusReader) runs() {
 	if r.t.Damage != nil {
 		s.Damage = r.t.Damage.Error()
 	}
-	s.Restored = r.t.Restored()
+	s.Restored = r.t.RestoredUnnoted()
 	s.Holds = append(s.Holds, r.t.Holds...)
 }
 

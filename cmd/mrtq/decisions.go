@@ -46,7 +46,7 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	if d.removed == "" {
 		d.removed = fileOf("mrtq-removed-", target)
 	}
-	if err := a.checkFiles([]files.Named{target.written(), {By: "--removed", Path: d.removed, Kept: true}}); err != nil {
+	if err := a.checkFiles([]files.Named{target.written(), {By: "--removed", Path: d.removed, Regular: true}}); err != nil {
 		return opt, err
 	}
 	opt.Save = d.save

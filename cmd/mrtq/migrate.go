@@ -85,7 +85,7 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	if c.quarantine == "" && c.choices.Undecodable == "quarantine" {
 		c.quarantine = quarantineFile(s.target)
 	}
-	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Kept: true}}
+	writes := []files.Named{s.target.written(), {By: "--quarantine", Path: c.quarantine, Regular: true}}
 	source := s.source.named()
 	if s.inOneFile() {
 		source = files.Named{}

@@ -61,7 +61,7 @@ func (p place) isServer() bool { return p.File == "" }
 func (p place) named() files.Named { return files.Named{By: p.what, Path: p.File} }
 
 // written is the file that a TARGET is kept in, if it is one.
-func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Kept: true} }
+func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Regular: true} }
 
 // options say how to open a place. finish ends the meter's step.
 func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err error) {

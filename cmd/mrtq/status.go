@@ -92,7 +92,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 	at := situationOf(s.target, status)
 	next := a.advice.Next(status.Step, at)
 	if status.Step == "" {
-		next = a.advice.Released(at)
+		next = a.advice.WhileServicesWork(at)
 	}
 	out := statusOutput{status, next.Command}
 	switch {
@@ -119,7 +119,7 @@ func situationOf(target place, status *migrate.Status) advice.Situation {
 	if run := status.Current(); run != nil {
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
 		at.Releasing = status.Releasing()
-		at.Held, at.Kept = advice.HeldByRuns(status.Holds), run.Present > 0
+		at.Held, at.JobsStay = advice.HeldByRuns(status.Holds), run.Present > 0
 		at.Quarantine = defaultQuarantine(target)
 		if older := status.Older(); older != nil {
 			at.Older = &older.Run

@@ -144,7 +144,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 	if v.Run != "" {
 		at.Run, at.Older, at.InUse = &v.Current, v.Older, len(v.Released) > 0
 		at.Releasing = v.Releasing
-		at.Held, at.Kept = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
+		at.Held, at.JobsStay = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
 	}
 	for _, d := range v.Differences {
 		if d.Kind.Group() == migrate.UndecidedGroup {
@@ -152,7 +152,7 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		}
 	}
 	tone, word, text := view.VerdictText(v, s.target.Text)
-	next := a.advice.Released(at)
+	next := a.advice.WhileServicesWork(at)
 	if step := migrate.VerdictStep(v); step != "" {
 		next = a.advice.Next(step, at)
 	}

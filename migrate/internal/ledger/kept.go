@@ -7,11 +7,11 @@ import (
 )
 
 // KeptRoot is the name of the znode, beside the legacy queues, that has the bytes of the records that were
-// handed over: below it Kept/JOB.
+// handed over: below it KeptFolder/JOB.
 const KeptRoot = "mrtq-handed-over"
 
 // KeptRunPath returns the parent of the bytes of a run's records, on the server.
-func (o Origin) KeptRunPath() string { return o.Path("/" + KeptRoot + "/" + o.Kept) }
+func (o Origin) KeptRunPath() string { return o.Path("/" + KeptRoot + "/" + o.KeptFolder) }
 
 // KeptPath returns the znode with a record's bytes, on the server. It has the name of the job, because two queues
 // can have records of one name, and a record can be handed over twice. Requests of the two access

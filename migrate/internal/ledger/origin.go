@@ -13,9 +13,9 @@ type Origin struct {
 	// Czxids has the czxid of each queue node that is there, by its path below Chroot. A queue node that
 	// was removed and created again has another one, and begins its numbers again.
 	Czxids map[string]int64 `json:"czxids"`
-	// Kept is the name of the znode below which the bytes of the run's records are kept. The run's first transaction
+	// KeptFolder is the name of the znode below which the bytes of the run's records are kept. The run's first transaction
 	// creates it, and no other run has it: other targets have runs with the same id.
-	Kept string `json:"kept"`
+	KeptFolder string `json:"kept"`
 }
 
 // Path returns a path of the legacy queue's, on the server.

@@ -57,7 +57,7 @@ type Run struct {
 	Created  Counts           `json:"created"`              // so far
 	Total    int              `json:"total"`                // how many jobs and requests there will be in the end
 	Removed  Counts           `json:"rolled_back,omitzero"` // by its rollback so far, and what releases withdrew
-	Kept     int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by other clients
+	Stayed   int              `json:"kept,omitempty"`       // jobs and requests that its rollback kept, or found removed by other clients
 	Releases []Release        `json:"releases,omitempty"`
 	// Completed is when somebody said that there is no way back any more. The bytes of the records
 	// that were handed over are removed then.
@@ -142,13 +142,13 @@ func ParseRun(n znode.Node) (Run, error) {
 		return damaged("%v", r.Choices.Validate())
 	}
 	r.Stat = n.Stat
-	r.Restored = r.Restored || r.WasRestored()
+	r.Restored = r.Restored || r.RestoredUnnoted()
 	return r, nil
 }
 
-// WasRestored reports whether the run's znode was put back from a backup, and no migrator went on since, so that its
+// RestoredUnnoted reports whether the run's znode was put back from a backup, and no migrator went on since, so that its
 // version is not the one that the record names.
-func (r Run) WasRestored() bool { return r.Stat.Version != r.Version }
+func (r Run) RestoredUnnoted() bool { return r.Stat.Version != r.Version }
 
 // Number returns the run's number.
 func (r Run) Number() int32 {
@@ -159,8 +159,8 @@ func (r Run) Number() int32 {
 // Unfinished reports whether the run or its rollback still has to be finished.
 func (r Run) Unfinished() bool { return r.State == Running || r.State == RollingBack }
 
-// Released returns when a queue of the run was released; zero if it was not.
-func (r Run) Released(h newqueue.QueueHold) time.Time {
+// ReleasedAt returns when a queue of the run was released; zero if it was not.
+func (r Run) ReleasedAt(h newqueue.QueueHold) time.Time {
 	for _, release := range r.Releases {
 		if slices.Contains(release.Queues, h) {
 			return release.At
@@ -169,10 +169,10 @@ func (r Run) Released(h newqueue.QueueHold) time.Time {
 	return time.Time{}
 }
 
-// ReleasedQueues returns the queues that [Run.Released] has times of.
+// ReleasedQueues returns the queues that [Run.ReleasedAt] has times of.
 func (r Run) ReleasedQueues() (queues []newqueue.QueueHold) {
 	for _, q := range newqueue.QueueHolds {
-		if !r.Released(q).IsZero() {
+		if !r.ReleasedAt(q).IsZero() {
 			queues = append(queues, q)
 		}
 	}

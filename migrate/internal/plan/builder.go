@@ -386,7 +386,7 @@ func (b *Builder) planHolds() {
 	if p.Empty() || p.Resumes || b.in.Options.HoldAgain {
 		return
 	}
-	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run ledger.Run) bool { return run.State == ledger.Done || run.Kept > 0 })
+	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run ledger.Run) bool { return run.State == ledger.Done || run.Stayed > 0 })
 	for _, q := range newqueue.QueueHolds {
 		if left && b.in.Target.Hold(q) == nil {
 			b.problem(Problem{Kind: Released, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
@@ -398,7 +398,7 @@ func (b *Builder) planHolds() {
 // planRestored refuses to add to a target that was restored from a backup, unless the
 // operator knows it.
 func (b *Builder) planRestored() {
-	if b.plan.Empty() || !b.in.Target.Restored() || b.in.Options.Restored {
+	if b.plan.Empty() || !b.in.Target.RestoredUnnoted() || b.in.Options.Restored {
 		return
 	}
 	b.problem(Problem{Kind: Restored, Path: ledger.RunPath(b.plan.Previous.ID), Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",

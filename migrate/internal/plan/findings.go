@@ -89,10 +89,10 @@ func (b *Builder) notice(n services.Notice, path string) {
 	b.find(n.Kind, Finding{Kind: n.Kind, Effect: cmp.Or(noticeEffects[n.Kind], Warning), Then: n.Then, Choice: prevents[n.Kind]}, FindingItem{Path: path, What: n.What})
 }
 
-// weighed are the findings about records that were not done, by what they were and become. A worker may be working on a
+// undone are the findings about records that were not done, by what they were and become. A worker may be working on a
 // consumed record, or may have died: the record doesn't say which. What a worker did of a failed record before
 // it failed is done again.
-var weighed = map[string]Finding{
+var undone = map[string]Finding{
 	"consumed-pending": {Effect: RunsTwice, What: "consumed by a legacy worker, and the job begins again: it might run twice",
 		Then: "stop the legacy workers, and find out what they did; with --consumed held the job waits"},
 	"failed-pending": {Effect: RunsTwice, What: "failed in a legacy worker, and the job begins again: it might run twice",
@@ -110,8 +110,8 @@ var weighed = map[string]Finding{
 	"undecodable": {Effect: LeftUndone, What: "undecodable: only the bytes are kept, in the quarantine file", Then: "have the depositor or requester submit it again"},
 }
 
-// weigh adds the finding about a record that was not done.
-func (b *Builder) weigh(r *Record) {
+// findUndone adds the finding about a record that was not done.
+func (b *Builder) findUndone(r *Record) {
 	kind := r.Status + "-pending"
 	switch waits := []string{string(newqueue.JobHeld), string(newqueue.JobFailed)}; {
 	case r.Action == Quarantine:
@@ -123,7 +123,7 @@ func (b *Builder) weigh(r *Record) {
 	case slices.Contains(waits, r.State):
 		kind = r.Status + "-" + r.State
 	}
-	if f, known := weighed[kind]; known {
+	if f, known := undone[kind]; known {
 		f.Kind = kind
 		b.find(kind, f, FindingItem{Path: r.Path, What: f.What})
 	}

@@ -24,7 +24,7 @@ func (b *Builder) addNotes() {
 	p := b.plan
 	p.Missing, p.Readers = b.in.Source.Missing, p.Dialect.Readers()
 	for i := range p.Records {
-		b.weigh(&p.Records[i])
+		b.findUndone(&p.Records[i])
 	}
 	b.noteVanished()
 	b.noteLocks()

@@ -150,7 +150,7 @@ func (r row) decide(f Facts, a Answer) Decision {
 		return decided(Taken, f, a)
 	case f.Finished && r.done != "":
 		return Decision{Action: r.done}
-	case f.Record == Changed && f.Job == Gone && f.Held: // an administrator deleted the job, which nobody had begun
+	case f.Record == Changed && f.Job == Gone && f.AlwaysHeld: // an administrator deleted the job, which nobody had begun
 		return Decision{Action: Withdraw}
 	case r.asks == Vanished && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Action: Mark}

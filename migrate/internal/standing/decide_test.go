@@ -85,7 +85,7 @@ func checkCell(t *testing.T, table, cell string, f standing.Facts, decide func(s
 	}
 	set := map[string]func(*standing.Facts){
 		"finished": func(f *standing.Facts) { f.Finished = true },
-		"held":     func(f *standing.Facts) { f.Held = true },
+		"held":     func(f *standing.Facts) { f.AlwaysHeld = true },
 		"restored": func(f *standing.Facts) { f.Restored, f.Kept = true, true }, // without kept bytes it was not handed over
 		"taken":    func(f *standing.Facts) { f.Elsewhere = f.Record == standing.Absent && !f.HandedOver },
 		"not kept": func(f *standing.Facts) { f.Kept = false },
@@ -198,7 +198,7 @@ func all(f func(standing.Facts)) {
 		for _, job := range []standing.JobCondition{standing.NotBegun, standing.Begun, standing.Gone} {
 			for bits := range 1 << 8 {
 				is := func(bit int) bool { return bits&(1<<bit) != 0 }
-				facts := standing.Facts{Record: record, Job: job, Finished: is(0), Held: is(1), HandedOver: is(2), Kept: is(3), Worked: is(4), Locked: is(5), Restored: is(6), Elsewhere: is(7)}
+				facts := standing.Facts{Record: record, Job: job, Finished: is(0), AlwaysHeld: is(1), HandedOver: is(2), Kept: is(3), Worked: is(4), Locked: is(5), Restored: is(6), Elsewhere: is(7)}
 				if facts.Locked && job != standing.Begun || facts.Worked && (record == standing.Absent || facts.Finished) ||
 					facts.Finished && record == standing.Changed || facts.Kept && !facts.HandedOver && !facts.Restored ||
 					facts.Elsewhere && (record != standing.Absent || facts.HandedOver) {

@@ -57,8 +57,8 @@ type Facts struct {
 	Another bool
 	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
 	Finished bool
-	// Held says that the queue of the job was held all the time since it was created.
-	Held bool
+	// AlwaysHeld says that the queue of the job was held all the time since it was created.
+	AlwaysHeld bool
 	// HandedOver says that the record was handed over. Kept says that its bytes are kept.
 	HandedOver, Kept bool
 	// Worked says that a legacy worker has the record: it is consumed, and was not when it was migrated, or a legacy
@@ -119,7 +119,7 @@ func (f Facts) withJob(j target.Job, released bool) Facts {
 	f.Job = Begun
 	waiting := !written || state == string(newqueue.JobPending) || state == string(newqueue.JobHeld)
 	// An administrator touches it, and begins nothing. Of a restored queue only the run's record shows that it was held.
-	held := f.Held || f.Restored && !released
+	held := f.AlwaysHeld || f.Restored && !released
 	if j.ActedOn(f.Restored) == "" || held && !f.Locked && waiting {
 		f.Job = NotBegun
 	}

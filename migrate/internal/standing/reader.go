@@ -268,7 +268,7 @@ func (l *Reader) readJobs(ctx context.Context, cases []Standing) error {
 	}
 	for i, j := range jobs {
 		c := unsure[i]
-		c.JobRead, c.Facts = j, c.withJob(j, !c.Run.Released(c.Queue()).IsZero())
+		c.JobRead, c.Facts = j, c.withJob(j, !c.Run.ReleasedAt(c.Queue()).IsZero())
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (l *Reader) recordFacts(c *Standing) (f Facts) {
 	} else {
 		f = FactsOf(c.Entry, c.Run, c.RecordRead, l.queues)
 	}
-	f.Held = l.Target.HeldSince(c.Run, c.Queue())
+	f.AlwaysHeld = l.Target.AlwaysHeld(c.Run, c.Queue())
 	f.Worked = !f.Another && l.isWorked(f.Record, c.RecordRead)
 	return f
 }

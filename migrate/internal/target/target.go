@@ -255,26 +255,26 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 	return nil
 }
 
-// Released reports whether the workers of a queue may have worked on the jobs of a run:
+// MayHaveBegun reports whether the workers of a queue may have worked on the jobs of a run:
 // the queue was released, or the run was rolled back, or the run is not among the owners of
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
-func (t *Target) Released(run *ledger.Run, q newqueue.QueueHold) bool {
+func (t *Target) MayHaveBegun(run *ledger.Run, q newqueue.QueueHold) bool {
 	return run.State == ledger.RolledBack || slices.ContainsFunc(ReleasedTogether(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
 }
 
 func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
-	if !run.Released(q).IsZero() {
+	if !run.ReleasedAt(q).IsZero() {
 		return true
 	}
 	hold := t.Hold(q)
 	return run.State == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
 }
 
-// HeldSince reports whether a queue was held all the time since a run began: its hold is no younger than the
+// AlwaysHeld reports whether a queue was held all the time since a run began: its hold is no younger than the
 // run's record. So no worker that respects holds can have begun the run's jobs. For access requests both
 // holds count, because the large worker takes small ones too.
-func (t *Target) HeldSince(run *ledger.Run, q newqueue.QueueHold) bool {
+func (t *Target) AlwaysHeld(run *ledger.Run, q newqueue.QueueHold) bool {
 	if run.Restored {
 		return false // the znodes' transactions show nothing
 	}
@@ -305,7 +305,7 @@ func (t *Target) Unreleased() (due int, releasing []int) {
 		}
 	}
 	for of, is := range handedOver {
-		if is && (waits[of] || !t.Released(&t.Ledger.Runs[of.run], of.hold)) && !slices.Contains(releasing, int(of.run)) {
+		if is && (waits[of] || !t.MayHaveBegun(&t.Ledger.Runs[of.run], of.hold)) && !slices.Contains(releasing, int(of.run)) {
 			releasing = append(releasing, int(of.run))
 		}
 	}
@@ -321,8 +321,8 @@ func ReleasedTogether(q newqueue.QueueHold) []newqueue.QueueHold {
 	return []newqueue.QueueHold{newqueue.HoldAccessSmall, newqueue.HoldAccessLarge}
 }
 
-// Restored reports whether a run's record was restored from a backup, znode by znode, and
+// RestoredUnnoted reports whether a run's record was restored from a backup, znode by znode, and
 // nobody has said since that this is known.
-func (t *Target) Restored() bool {
-	return slices.ContainsFunc(t.Ledger.Runs, ledger.Run.WasRestored)
+func (t *Target) RestoredUnnoted() bool {
+	return slices.ContainsFunc(t.Ledger.Runs, ledger.Run.RestoredUnnoted)
 }

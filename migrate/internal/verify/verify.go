@@ -116,14 +116,14 @@ func (v *verifier) aboutRuns() {
 		if run.Unfinished() {
 			v.differ(Difference{Kind: Unfinished, Path: path, Message: fmt.Sprintf("it is %s: finish that first", run.State)})
 		}
-		if run.WasRestored() {
+		if run.RestoredUnnoted() {
 			v.differ(Difference{Kind: Restored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
 		}
 		if run.State != ledger.Done {
 			continue
 		}
 		for _, q := range newqueue.QueueHolds {
-			if v.t.Released(run, q) && !slices.Contains(v.verdict.Released, q) {
+			if v.t.MayHaveBegun(run, q) && !slices.Contains(v.verdict.Released, q) {
 				v.verdict.Released = append(v.verdict.Released, q)
 			}
 		}
@@ -131,7 +131,7 @@ func (v *verifier) aboutRuns() {
 }
 
 func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
-	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.Released(run, q)
+	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.MayHaveBegun(run, q)
 }
 
 func (v *verifier) progress(n int) {

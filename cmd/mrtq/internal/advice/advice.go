@@ -41,7 +41,7 @@ type Situation struct {
 	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
 	Undecided      []migrate.Note
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
-	Kept           bool   // jobs that a rollback has kept are there
+	JobsStay       bool   // jobs that a rollback has kept are there
 	Held           int    // how many queues runs hold
 	Waiting        bool   // records wait for legacy workers
 	Releasing      bool   // a release has begun, so what comes before it was done
@@ -215,7 +215,7 @@ func (a Adviser) decideRecords(s Situation) Next {
 
 // DecideRollback is the same for a rollback.
 func (a Adviser) DecideRollback(s Situation) Next {
-	return a.decide(s, func(flags ...Flag) string { return a.again("rollback", flags...) })
+	return a.decide(s, func(flags ...Flag) string { return a.rerun("rollback", flags...) })
 }
 
 func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
@@ -257,13 +257,13 @@ func (a Adviser) goBack(s Situation, flags []Flag) string {
 func (a Adviser) awaitLegacy(s Situation) Next {
 	a.Given = without(a.Given, "workers-stopped", "vanished") // what was decided is done, and other records may vanish
 	if s.Waiting {
-		return Next{First: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.again("release")}
+		return Next{First: "start the legacy workers, which have had the records since the rollback, and wait until they are done; or migrate again", Command: a.rerun("release")}
 	}
-	return Next{Ways: []Way{{"When the legacy workers are done", a.again("release")}, {"If all legacy workers are stopped", a.again("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
+	return Next{Ways: []Way{{"When the legacy workers are done", a.rerun("release")}, {"If all legacy workers are stopped", a.rerun("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }
 
-// again is the command that runs, or another one with its target, with more flags.
-func (a Adviser) again(name string, flags ...Flag) string {
+// rerun is the command that runs, or another one with its target, with more flags.
+func (a Adviser) rerun(name string, flags ...Flag) string {
 	if a.Name == name {
 		return a.Really(flags...)
 	}
@@ -288,7 +288,7 @@ func (a Adviser) releaseOthers(s Situation) Next {
 		}
 	}
 	if len(flags) == 1 {
-		return a.Released(s)
+		return a.WhileServicesWork(s)
 	}
 	return Next{First: "make sure that the owners of these holds agree", Command: a.Command("release", []string{s.Target}, flags...)}
 }
@@ -312,9 +312,9 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	return Next{First: first, Command: a.watch(s)}
 }
 
-// Released returns what to do while the services work, and when a verification has found nothing;
+// WhileServicesWork returns what to do while the services work, and when a verification has found nothing;
 // nothing if no run is done, or the migration is completed.
-func (a Adviser) Released(s Situation) Next {
+func (a Adviser) WhileServicesWork(s Situation) Next {
 	if s.Run == nil || s.Run.State != migrate.RunDone || !s.Run.Completed.IsZero() {
 		return Next{}
 	}
@@ -381,7 +381,7 @@ func (a Adviser) planAgain(s Situation) Next {
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
 	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
-	if s.Kept {
+	if s.JobsStay {
 		stay = "To stay with the legacy queue, let the new services " + finish + ", and then let submitters run: mrtq has nothing left to do"
 	}
 	return Next{Ways: []Way{{stay, ""}, {"To migrate again, when the legacy queue is frozen", plan}}}

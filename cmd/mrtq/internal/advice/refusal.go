@@ -64,6 +64,6 @@ func (a Adviser) otherSource(Situation) Next {
 	if a.Name == "migrate" {
 		return Next{First: "give the source of that run, or roll it back first"}
 	}
-	is := func(side string) string { return a.again(a.Name, Set("vanished", side)...) }
+	is := func(side string) string { return a.rerun(a.Name, Set("vanished", side)...) }
 	return Next{Ways: []Way{{"If legacy workers have done the work of its records", is("legacy")}, {"If the jobs have it", is("new")}}}
 }

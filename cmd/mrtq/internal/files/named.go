@@ -14,9 +14,9 @@ import (
 // names it.
 type Named struct {
 	By, Path string
-	// Kept is true if a later run adds to the file or reads it, so that it must be
+	// Regular is true if a later run adds to the file or reads it, so that it must be
 	// a regular file.
-	Kept bool
+	Regular bool
 	// New is true if the file must not be there yet: somebody may need the one that is.
 	New bool
 }
@@ -40,7 +40,7 @@ func Check(writes, reads []Named) error {
 		if w.New && IsRegular(w.Path) {
 			return exit.Usagef("%s %s: the file exists; give another name, or --force to replace it; nothing was read or written", w.By, w.Path)
 		}
-		if info, err := os.Stat(w.Path); w.Kept && err == nil && !info.Mode().IsRegular() {
+		if info, err := os.Stat(w.Path); w.Regular && err == nil && !info.Mode().IsRegular() {
 			return exit.Usagef("%s %s is not a regular file, so it can't keep anything; give another file; nothing was read or written", w.By, w.Path)
 		}
 		err := checkWritable(w.Path)
