@@ -41,6 +41,7 @@ func TestPlanLift(t *testing.T) {
 		"others, too":                   {opt: ReleaseOptions{Others: true}, holds: []HoldStatus{queue(ingest, run, ops), queue(small, ops)}, lifted: "ingest accessSmall"},
 		"a person alone holds it":       {holds: []HoldStatus{queue(ingest, ops)}, undecided: asks, left: "ingest:1", stays: []error{ErrUndecided}},
 		"a collection stays":            {holds: []HoldStatus{all[0], collection}, lifted: "ingest", left: "col:1"},
+		"no such collection":            {opt: ReleaseOptions{Collections: []string{"demo"}}, holds: []HoldStatus{all[0], collection}, left: "ingest:1 col:1"},
 		"a collection":                  {opt: ReleaseOptions{Collections: []string{"col"}}, holds: []HoldStatus{all[0], collection}, lifted: "col", left: "ingest:1"},
 		"undecided":                     {holds: all, undecided: asks, lifted: "accessSmall accessLarge", left: "ingest:1", stays: []error{ErrUndecided}},
 		"at work":                       {holds: all, work: []LegacyActivity{consumed}, lifted: "ingest", left: "accessSmall:1 accessLarge:1", atWork: 1, stays: []error{ErrAtWork}},
