@@ -266,7 +266,9 @@ func operations(f *fixture) []operation {
 		{name: "CleanupJobs", ready: some(func(p *party) ([]string, error) { return p.q.CleanupJobs(ctx) })},
 		{name: "CleanupBatches", ready: some(func(p *party) ([]string, error) { return p.q.CleanupBatches(ctx) })},
 		{name: "CleanupRequests", ready: some(func(p *party) ([]string, error) { return p.q.CleanupRequests(ctx, small) })},
-		{name: "RepairBatches", ready: some(func(p *party) ([]string, error) { return p.q.RepairBatches(ctx) }), on: func(p *party) {
+		{name: "RepairBatches", ready: some(func(p *party) ([]string, error) { return p.q.RepairBatches(ctx) }), undo: func(p *party) {
+			p.relock(newqueue.BatchPath(f.batches["repair"]))
+		}, on: func(p *party) {
 			_ = p.q.MoveBatch(ctx, f.batches["repair"], newqueue.BatchHeld, newqueue.BatchPending)
 		}},
 	}
