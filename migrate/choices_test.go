@@ -13,53 +13,6 @@ import (
 	"mrtq/newqueue"
 )
 
-const (
-	onlyIngest = "only ingest jobs can be held: it becomes failed"
-)
-
-// In which state a consumed or failed record's job begins is the operator's choice. A job
-// that can't be held becomes failed, with a warning: as pending it would run.
-func TestConsumedAndFailedRecords(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		for _, c := range []struct {
-			choice                    string
-			ingest, inventory, access string
-			warned                    bool
-		}{
-			{"held", "held", "failed", "failed", true},
-			{"pending", "pending", "recording", "pending", false},
-			{"failed", "failed", "failed", "failed", false},
-		} {
-			for status, choose := range map[legacy.Status]func(*migrate.Choices){
-				legacy.Consumed: func(o *migrate.Choices) { o.Consumed = c.choice },
-				legacy.Failed:   func(o *migrate.Choices) { o.Failed = c.choice },
-			} {
-				name := fmt.Sprintf("%s %s", status, c.choice)
-				s := serve(t, queueTree(t, map[string][]byte{
-					ingest(1):       record(t, status, job("a", "1")),
-					inventoryRecord: record(t, status, legacy.Payload{"manifestURL": "http://store.example/manifest/1/ark%3A%2F99999%2F7"}),
-					accessRecord:    record(t, status, token("t")),
-				}), d)
-				opt := s.options()
-				choose(&opt.Choices)
-				p := s.plan(opt.PlanOptions)
-				s.mustMigrate(opt)
-				s.mustVerify()
-				for record, want := range map[string]string{ingest(1): c.ingest, inventoryRecord: c.inventory, accessRecord: c.access} {
-					found := value(migrate.Find(t.Context(), &s.w.Reader, record))(s)
-					if status := string(s.data(found.Job + "/status")); !strings.Contains(strings.ToLower(status), fmt.Sprintf(`"status":"%s"`, want)) {
-						t.Errorf("%s: %s: %s, expected %s", name, record, status, want)
-					}
-					warned := slices.Contains(findings(p, migrate.EffectWarning), record+": "+onlyIngest)
-					if warned != (c.warned && record != ingest(1)) {
-						t.Errorf("%s: %s: findings %v", name, record, p.Findings)
-					}
-				}
-			}
-		}
-	})
-}
-
 // A plan says which consumed and failed records might run twice or never under the choices, and in dialect mrt-zk
 // which might be stored without their content when they are requeued.
 func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
