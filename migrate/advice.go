@@ -37,48 +37,46 @@ const (
 	StepRepairOlder    NextStep = "repair-older"   // the same, and the newest run is rolled back
 )
 
-// advice is what to do in each situation. The first row that applies counts.
-var advice = []struct {
-	applies func(*Status) bool
+// steps are what to do in each situation. The first row that applies counts.
+type steps []struct {
+	applies bool
 	step    NextStep
-}{
-	{func(s *Status) bool { return s.Migrators > 0 }, StepWait},
-	{func(s *Status) bool { return s.Damage != "" }, StepRestoreLedger},
-	{func(s *Status) bool { return s.NoQueue != nil && len(s.NoQueue.Legacy) > 0 }, StepLegacyQueue},
-	{func(s *Status) bool { return s.NoQueue != nil }, StepNoQueue},
-	{func(s *Status) bool { return s.isIn(ledger.Running) }, StepFinish},
-	{func(s *Status) bool { return s.isIn(ledger.RollingBack) }, StepFinishRollback},
-	{func(s *Status) bool { return s.Restored && (s.undecided() || !s.isIn(ledger.RolledBack)) }, StepRestored}, // no answer is taken before
-	{(*Status).undecided, StepDecideRecords},
-	{func(s *Status) bool { return s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0 }, StepComplete},
-	{func(s *Status) bool {
-		return s.isIn(ledger.Done) && s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
-	}, StepMigrateRest},
-	{func(s *Status) bool {
-		rest := s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
-		return s.Current() == nil || s.isIn(ledger.RolledBack) && (rest || !s.held(true))
-	}, StepPlan},
-	{func(s *Status) bool { return s.Restored }, StepRestored},
-	{func(s *Status) bool { return s.held(true) || s.Due > 0 }, StepRelease},
-	{func(s *Status) bool { return s.held(false) }, StepReleaseOthers},
 }
 
-func advise(s *Status) NextStep {
-	for _, row := range advice {
-		if row.applies(s) {
+func (rows steps) first() NextStep {
+	for _, row := range rows {
+		if row.applies {
 			return row.step
 		}
 	}
 	return ""
 }
 
+func advise(s *Status) NextStep {
+	rest := s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
+	rolledBack := s.isIn(ledger.RolledBack)
+	return steps{
+		{s.Migrators > 0, StepWait},
+		{s.Damage != "", StepRestoreLedger},
+		{s.NoQueue != nil && len(s.NoQueue.Legacy) > 0, StepLegacyQueue},
+		{s.NoQueue != nil, StepNoQueue},
+		{s.isIn(ledger.Running), StepFinish},
+		{s.isIn(ledger.RollingBack), StepFinishRollback},
+		{s.Restored && (s.undecided() || !rolledBack), StepRestored}, // no answer is taken before
+		{s.undecided(), StepDecideRecords},
+		{s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0, StepComplete},
+		{s.isIn(ledger.Done) && rest, StepMigrateRest},
+		{s.Current() == nil || rolledBack && (rest || !s.held(true)), StepPlan},
+		{s.Restored, StepRestored},
+		{s.held(true) || s.Due > 0, StepRelease},
+		{s.held(false), StepReleaseOthers},
+	}.first()
+}
+
 // VerdictStep says what to do first after a verification; "" if nothing is left undone.
 func VerdictStep(v *Verdict) NextStep {
 	damaged := v.CountGroup(verify.DamageGroup) > v.Count(verify.NotKept)
-	for _, row := range []struct {
-		applies bool
-		step    NextStep
-	}{
+	return steps{
 		{v.Run == "", StepPlan},
 		{v.State == ledger.Running, StepFinish},
 		{v.State == ledger.RollingBack, StepFinishRollback},
@@ -93,25 +91,16 @@ func VerdictStep(v *Verdict) NextStep {
 		{len(v.NotMigrated) > 0, StepMigrateRest},
 		{v.Count(verify.ActedOn) > 0, StepLookFirst},
 		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease},
-	} {
-		if row.applies {
-			return row.step
-		}
-	}
-	return ""
+	}.first()
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.
 func PlanStep(p *Plan) NextStep {
-	switch {
-	case p.Blocked():
-		return StepDecide
-	case !p.Empty():
-		return StepMigrate
-	case p.Previous != nil && p.Previous.State == ledger.Done:
-		return StepVerify
-	}
-	return ""
+	return steps{
+		{p.Blocked(), StepDecide},
+		{!p.Empty(), StepMigrate},
+		{p.Previous != nil && p.Previous.State == ledger.Done, StepVerify},
+	}.first()
 }
 
 func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
