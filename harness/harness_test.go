@@ -251,7 +251,6 @@ func TestNoFolderInVain(t *testing.T) {
 	}
 }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -71,7 +71,6 @@ func skipWithoutJVM(t *testing.T) {
 	}
 }
 
-// pid returns the process of node i.
 func (s *Server) pid(i int) int { return s.nodes[i].(*jvmNode).cmd.Process.Pid }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

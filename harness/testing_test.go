@@ -13,7 +13,6 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// recorder is a T that records how a test would have ended.
 type recorder struct {
 	ctx      context.Context
 	ended    string

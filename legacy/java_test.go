@@ -59,7 +59,6 @@ func TestTricky(t *testing.T) {
 	}
 }
 
-// jvm asks the JDK's decoders what each payload holds.
 func jvm(t *testing.T, f Format, payloads [][]byte) []string {
 	t.Helper()
 	var in strings.Builder

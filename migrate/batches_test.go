@@ -13,7 +13,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// batchOf is the bid of the batch with this batchID.
 func (s *site) batchOf(id string) string { return string(s.data(newqueue.BatchUUIDPath(id))) }
 
 // own are the znodes of a batch without its jobs' entries, as text.

@@ -188,7 +188,6 @@ func TestNamesAreGivenOnce(t *testing.T) {
 	})
 }
 
-// jobs are the ids of all jobs.
 func (s *site) jobs() (ids []string) {
 	for _, name := range s.tree().Children("/jobs") {
 		if strings.HasPrefix(name, newqueue.JobPrefix) {

@@ -67,7 +67,6 @@ func (c command) undisturbed(t *testing.T, d newqueue.Dialect) (ready, after *zn
 	return ready, s.tree(), count.Matched()
 }
 
-// keptRoot has the bytes of records that were handed over.
 const keptRoot = "/mrtq-handed-over"
 
 // sameEnd checks that a tree is that of an undisturbed command, but for the versions and

@@ -61,7 +61,6 @@ type site struct {
 	undecided []migrate.Note // as the last release or rollback named them
 }
 
-// serve starts a server with a tree.
 func serve(t testing.TB, tree *znode.Tree, d newqueue.Dialect) *site {
 	t.Helper()
 	return serveWith(t, tree, d, minizk.Options{RealTime: true})
@@ -97,7 +96,6 @@ func (s *site) open(chroot string, auth ...migrate.Auth) (w *migrate.Writer, ses
 	return w, all[len(all)-1].ID
 }
 
-// connect opens a session of go-zookeeper.
 func (s *site) connect() *zk.Conn {
 	s.t.Helper()
 	c, _, err := zk.Connect([]string{s.server.Addr()}, 10*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}), zk.WithMaxConnBufferSize(256<<10))
@@ -108,7 +106,6 @@ func (s *site) connect() *zk.Conn {
 	return c
 }
 
-// door is the second door.
 func (s *site) door() *zk.Conn {
 	if s.second == nil {
 		s.second = s.connect()
@@ -120,7 +117,6 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// tree is what the server holds.
 func (s *site) tree() *znode.Tree {
 	s.t.Helper()
 	return s.server.Snapshot()
@@ -135,7 +131,6 @@ func (s *site) must(err error) {
 
 func errorOf[T any](_ T, err error) error { return err }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(*site) T {
 	return func(s *site) T {
 		s.t.Helper()
@@ -161,7 +156,6 @@ func (s *site) create(path string, data []byte) {
 	s.must(errorOf(s.door().Create(path, data, 0, zk.WorldACL(zk.PermAll))))
 }
 
-// ensure creates znodes that are missing.
 func (s *site) ensure(paths ...string) {
 	s.t.Helper()
 	for _, path := range paths {
@@ -216,7 +210,6 @@ func (s *site) queue(opts ...client.Option) *client.Queue {
 
 // What the operator does.
 
-// source lists the legacy queue as it is now.
 func (s *site) source() *migrate.Source {
 	s.t.Helper()
 	return value(migrate.OpenSource(s.t.Context(), &cmp.Or(s.from, s.w).Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
@@ -225,7 +218,6 @@ func (s *site) source() *migrate.Source {
 // moment is when everything happens that the operator does.
 func moment() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// options are those of a first migration that no record blocks.
 func (s *site) options() migrate.MigrateOptions {
 	c := migrate.DefaultChoices()
 	c.Consumed, c.Undecodable, c.Deleted = "pending", "quarantine", "migrate"
@@ -236,7 +228,6 @@ func (s *site) options() migrate.MigrateOptions {
 	}
 }
 
-// further are the options of a run that holds the queues again.
 func (s *site) further() migrate.MigrateOptions {
 	opt := s.options()
 	opt.HoldAgain = true
@@ -290,7 +281,6 @@ func (s *site) verify() *migrate.Verdict {
 	return value(migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{}))(s)
 }
 
-// mustVerify demands that nothing differs.
 func (s *site) mustVerify() *migrate.Verdict {
 	s.t.Helper()
 	v := s.verify()
@@ -317,7 +307,6 @@ func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.ReleaseResult, e
 	return migrate.Release(s.t.Context(), s.w, opt)
 }
 
-// answerAll answers the questions about all records alike.
 func answerAll(undecided []migrate.Note, answer migrate.Answer) migrate.Decisions {
 	d := migrate.Decisions{RecordIs: map[string]migrate.Answer{}}
 	for _, u := range undecided {
@@ -332,7 +321,6 @@ func (s *site) save(nodes []znode.Node) error {
 	return nil
 }
 
-// rollback rolls the newest run back.
 func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.RollbackResult, error) {
 	s.t.Helper()
 	if opt.Save == nil {
@@ -358,7 +346,6 @@ func (s *site) jobOf(record string) string {
 	return item.Job
 }
 
-// until returns a context that ends when a phase has done so many steps.
 func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
@@ -369,7 +356,6 @@ func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 	})
 }
 
-// single makes each transaction as small as it can be.
 var single = migrate.TransactionLimits{Bytes: 1}
 
 // What goes wrong.
@@ -458,7 +444,6 @@ func (s *site) beforeEach(on func(minizk.Op) bool, f func(n int)) {
 
 // Trees and records.
 
-// record is a legacy record with a JSON payload.
 func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
 	t.Helper()
 	data, err := legacyqueue.Encode(legacy.NewHeader(status, time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), legacy.Milliseconds), legacy.JSON, payload)
@@ -468,7 +453,6 @@ func record(t testing.TB, status legacy.Status, payload legacy.Payload) []byte {
 	return data
 }
 
-// job is the payload of an ingest record that every service can work on.
 func job(batch, id string) legacy.Payload {
 	return legacy.Payload{
 		"batchID": "bid-" + batch, "jobID": "jid-" + id, "profile": "merritt_content", "type": "file", "filename": id + ".zip", "update": false,
@@ -525,10 +509,8 @@ func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 	}
 }
 
-// queueRoots are the roots of the new queue.
 var queueRoots = []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath}
 
-// legacyRoots are the roots of the legacy queue.
 var legacyRoots = func() []string { q := migrate.DefaultQueues(); return q.Roots() }()
 
 // keptFolder is the name of a run's folder for kept bytes. Its end differs from run to run.
@@ -557,7 +539,6 @@ func dump(tree *znode.Tree, roots ...string) string {
 	return b.String()
 }
 
-// each runs a test in both dialects.
 func each(t *testing.T, test func(t *testing.T, d newqueue.Dialect)) {
 	for _, d := range newqueue.Dialects {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
@@ -607,7 +588,6 @@ func jsonOf(t testing.TB, data []byte) map[string]any {
 	return m
 }
 
-// token is the payload of an access record that every service can work on.
 func token(name string) legacy.Payload {
 	return legacy.Payload{"token": name, "cloud-content-byte": json.Number("5"), "delivery-node": json.Number("7"), "status": json.Number("201")}
 }

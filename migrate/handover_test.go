@@ -180,7 +180,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// recreate puts a znode where one was.
 func (s *site) recreate(path string) *site {
 	s.create(path, nil)
 	return s

@@ -14,7 +14,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// keptOf is the znode with the kept bytes of a record.
 func (s *site) keptOf(record string) string {
 	s.t.Helper()
 	return s.keptFolder() + "/" + znode.Name(s.jobOf(record))

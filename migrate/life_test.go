@@ -43,7 +43,6 @@ func lifeQueue(t testing.TB) *znode.Tree {
 	})
 }
 
-// removeJob removes a job with its entry in the queue of a state.
 func (l *site) removeJob(record string, state newqueue.JobState, priority int) {
 	l.t.Helper()
 	root := l.jobOf(record)
@@ -106,7 +105,6 @@ func atLegacy(do func(l *site, record string)) func(l *site) {
 	}
 }
 
-// sets gives a record another status.
 func sets(status legacy.Status) func(l *site, path string) {
 	return func(l *site, path string) { l.set(path, record(l.t, status, job("a", path[len(path)-1:]))) }
 }
@@ -122,7 +120,6 @@ func onJob(record string, do func(l *site, job string)) func(l *site) {
 	}
 }
 
-// lifeEvents are what can happen.
 var lifeEvents = map[string]func(l *site){
 	"nothing":                            func(*site) {},
 	"a legacy worker takes a record":     atLegacy(sets(legacy.Consumed)),
@@ -299,7 +296,6 @@ type words struct {
 	stopped  int
 }
 
-// tries is how many steps may lead from a refusal to the end.
 const tries = 8
 
 // leadsOn gives a command again and again, and does or says what it asks for, until it ends. before is the tree before
@@ -341,7 +337,6 @@ func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answ
 	return said[0], asked
 }
 
-// finish finishes the migration or rollback that was interrupted.
 func (l *site) finish(before *znode.Tree, answer migrate.Answer) {
 	l.t.Helper()
 	if l.status().Step == migrate.StepFinish {
@@ -460,7 +455,6 @@ type lifeRow struct {
 	cells  []string
 }
 
-// lifeTable reads the table of states and events from the page.
 func lifeTable(t *testing.T) (columns []string, rows []lifeRow) {
 	columns, lines := pageTable(t, "event")
 	n := 0

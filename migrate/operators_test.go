@@ -13,19 +13,16 @@ import (
 	"mrtq/newqueue"
 )
 
-// operator is one more process with a session of its own.
 func (s *site) operator() *site {
 	o := &site{t: s.t, server: s.server, dialect: s.dialect, second: s.door()}
 	o.begin()
 	return o
 }
 
-// late adds a record to the legacy queue.
 func (s *site) late(n int) {
 	s.create(ingest(n), record(s.t, legacy.Pending, job("late", "late")))
 }
 
-// records are the paths of all legacy records.
 func (s *site) records() (paths []string) {
 	for path := range s.source().Paths() {
 		paths = append(paths, path)
@@ -186,7 +183,6 @@ func (s *site) lead() (resign func()) {
 	return func() { s.must(s.door().Delete(place, -1)) }
 }
 
-// awaitPlaces waits until there are so many places in the election.
 func (s *site) awaitPlaces(n int) {
 	s.t.Helper()
 	for {

@@ -14,7 +14,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// inLegacy counts the records that are in the legacy queue.
 func (s *site) inLegacy() (n int) {
 	for node := range s.tree().All("/") {
 		if strings.Contains(node.Path, "/mrtQ-") && !strings.HasPrefix(node.Path, "/mrtq-handed-over") {

@@ -13,7 +13,6 @@ import (
 // answersNew is what an operator says who knows of one record that somebody deleted by mistake.
 var answersNew = migrate.Decisions{Vanished: migrate.AnswerNew}
 
-// many is a queue with more records than are read together.
 func many(t *testing.T, d newqueue.Dialect) *site {
 	return serve(t, queueTree(t, pendings(t, 9, 9)), d)
 }

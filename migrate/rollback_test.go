@@ -167,14 +167,12 @@ func TestRollbackJobByJob(t *testing.T) {
 	})
 }
 
-// dropJob removes the pending job of the n-th record with its entries.
 func (s *site) dropJob(n int) {
 	s.t.Helper()
 	jid := znode.Name(s.jobOf(ingest(n)))
 	s.remove(s.entryInBatch(jid), "/jobs/"+jid, "/jobs/states/pending/05-"+jid)
 }
 
-// entryInBatch is the entry of a pending job in its batch.
 func (s *site) entryInBatch(jid string) string {
 	return newqueue.BatchEntryPath(string(s.data("/jobs/"+jid+"/bid")), newqueue.FolderProcessing, jid)
 }

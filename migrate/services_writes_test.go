@@ -90,7 +90,6 @@ func releasedQueue(t *testing.T) (*site, *strings.Replacer) {
 	return s, strings.NewReplacer(names...)
 }
 
-// write does one write of a row.
 func (s *site) write(op, path, data string) {
 	s.t.Helper()
 	switch op {
@@ -182,7 +181,6 @@ func (s *site) work(job, state string) {
 	}
 }
 
-// submit creates the batch of a new submission.
 func (s *site) submit(batch, text string) {
 	s.t.Helper()
 	s.create(batch, nil)
@@ -193,7 +191,6 @@ func (s *site) submit(batch, text string) {
 	s.create(batch+"/status", []byte(`{"status":"Pending","last_modified":"2024-03-01 12:00:00 -0800","message":""}`))
 }
 
-// makeJob creates a job of a new batch.
 func (s *site) makeJob(job, bid string) {
 	s.t.Helper()
 	jid := znode.Name(job)

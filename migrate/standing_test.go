@@ -211,7 +211,6 @@ func showSays(s *site) string {
 	return strings.ReplaceAll(string(item.Standing), "-", " ")
 }
 
-// asked is how a record stands that somebody is asked about.
 func asked(undecided []migrate.Note) string {
 	for _, u := range undecided {
 		if u.Record == subject {

@@ -63,7 +63,6 @@ var zones = map[string]map[string]string{
 	"runs":        {"data": nothing, "null": nothing, "touched": nothing, "deleted": broken, "recreated": restored, "child": nothing, "ephemeral": "", "acl": damage},
 }
 
-// zone is the zone of a znode of a tree.
 func zone(tree *znode.Tree, path string) string {
 	part := strings.Split(path, "/")[1:]
 	leaf := len(tree.Children(path)) == 0
@@ -112,7 +111,6 @@ func zone(tree *znode.Tree, path string) string {
 	return "layout"
 }
 
-// changes are all changes to one znode.
 func changes(tree *znode.Tree, path string) []tampering {
 	n := tree.Get(path)
 	var subtree []*znode.Node
@@ -212,7 +210,6 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 	return all
 }
 
-// tamperWorlds are migrated queues.
 var tamperWorlds = map[string]func(t *testing.T, d newqueue.Dialect) *site{
 	"one run": func(t *testing.T, d newqueue.Dialect) *site {
 		s := serve(t, lifeQueue(t), d)
@@ -273,7 +270,6 @@ func TestTamperMatrix(t *testing.T) {
 	t.Logf("%6d in all", total)
 }
 
-// tryAll tries each case of the sample on a copy of the tree.
 func tryAll(t *testing.T, tree *znode.Tree, d newqueue.Dialect, cases []tampering, counts map[string]int) {
 	work := make(chan tampering)
 	var workers sync.WaitGroup
@@ -300,7 +296,6 @@ func tryAll(t *testing.T, tree *znode.Tree, d newqueue.Dialect, cases []tamperin
 	workers.Wait()
 }
 
-// verdictOf is what verify says of a tampering.
 type judgement struct {
 	said string
 	v    *migrate.Verdict
@@ -314,7 +309,6 @@ func (j judgement) String() string {
 	return fmt.Sprintf("%s: %v, released %v", j.said, j.v.Differences, j.v.Released)
 }
 
-// judged is what verify says.
 func (s *site) judged() judgement {
 	s.t.Helper()
 	v, err := migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{})

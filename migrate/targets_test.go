@@ -34,7 +34,6 @@ func (s *site) restore(backup *znode.Tree, root string) {
 	}
 }
 
-// keptFolder has the kept bytes of the target's newest run.
 func (s *site) keptFolder() string {
 	s.t.Helper()
 	return s.status().Newest().Origin.KeptRunPath()
@@ -170,7 +169,6 @@ func TestTwoTargetsThereAndBack(t *testing.T) {
 	})
 }
 
-// folders are the folders of all runs of all targets.
 func (s *site) folders() []string { return s.tree().Children(keptRoot) }
 
 // Whatever another target does at the moment at which a run begins, and whatever is lost then, the run has one folder, and nobody else has

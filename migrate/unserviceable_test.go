@@ -10,7 +10,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// with is a job with other properties.
 func with(p legacy.Payload, changes legacy.Payload) legacy.Payload {
 	for name, value := range changes {
 		p[name] = value

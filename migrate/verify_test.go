@@ -16,7 +16,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// workQueue is a legacy queue with enough of everything for long work.
 func workQueue(t testing.TB) *znode.Tree {
 	records := map[string][]byte{}
 	for i := range 24 {

@@ -72,7 +72,6 @@ func TestAsking(t *testing.T) {
 	}
 }
 
-// oneRecord is a dump of a legacy queue with one pending record.
 const oneRecord = `{"path":"/","data":""}
 {"path":"/ingest","data":""}
 {"path":"/ingest/mrtQ-05000000000001","data":"AAAAAY3y4vAAeyJqb2JJRCI6ImppZC0xIiwiYmF0Y2hJRCI6ImJpZC0xIn0="}

@@ -59,7 +59,6 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// knownFlags are the names of all flags.
 func knownFlags(root *cobra.Command) map[string]bool {
 	known := map[string]bool{"help": true, "version": true} // cobra's own
 	for _, c := range append(root.Commands(), root) {

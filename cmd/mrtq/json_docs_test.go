@@ -18,7 +18,6 @@ import (
 	"mrtq/migrate"
 )
 
-// jsonOutputs has the type that each command prints with -o json.
 var jsonOutputs = map[string]any{
 	"inspect":  []view.Record{},
 	"check":    checked{},

@@ -15,7 +15,6 @@ import (
 // pageServer is the address of the disposable server in pages.
 const pageServer = "localhost:2281"
 
-// untilInterrupted matches a command that runs until Ctrl-C.
 var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|zk .*[^&\n])$`)
 
 // pageScreen is a block of commands in a page, and what the page says that it prints.
@@ -57,7 +56,6 @@ func pageScreens(page string) (screens []*pageScreen) {
 	return screens
 }
 
-// matches reports whether the command printed what the page says.
 func (s *pageScreen) matches(got string) bool {
 	var parts []string
 	for _, part := range strings.Split(varied(s.want), "…\n") {
@@ -105,7 +103,6 @@ type pageTerminal struct {
 	toHere, toPage *strings.Replacer
 }
 
-// newPageTerminal makes a terminal in which pageServer is here.
 func newPageTerminal(t *testing.T, here string) *pageTerminal {
 	t.Helper()
 	p := &pageTerminal{
@@ -134,7 +131,6 @@ func (p *pageTerminal) run(t *testing.T, commands string) (printed string, code 
 	return p.toPage.Replace(string(out)), 0
 }
 
-// fileName is an address as it is in the names of files.
 func fileName(address string) string { return unfit.ReplaceAllString(address, "-") }
 
 // varied replaces what differs from run to run by placeholders.

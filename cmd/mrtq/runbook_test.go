@@ -30,7 +30,6 @@ type night struct {
 	end         func(*runbookSite) // after the last command
 }
 
-// nights are all ways through the runbook.
 var nights = []night{
 	{"to the end", "Before 1 2 3 4 5 6 7 8 9", map[string]func(*runbookSite){"8": (*runbookSite).services}, (*runbookSite).workedOnce},
 	{"a late record", "Before 1 2 3 4 5 6 7 8 L1 L2 L3 L4", map[string]func(*runbookSite){"8": (*runbookSite).services, "L1": (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
@@ -46,7 +45,6 @@ func isOf(section, step string) bool {
 	return of == step
 }
 
-// saidToProceed matches what a step's screen must say.
 var saidToProceed = regexp.MustCompile("\\*Proceed when\\*[^.]* says `([^`]*)`")
 
 // TestRunbook follows docs/night.md literally, on each way through it. Its commands are those of the
@@ -163,7 +161,6 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 	}
 }
 
-// nextSteps follows what the screens name as the next step.
 type nextSteps struct {
 	t   *testing.T
 	due []string // the commands of which the page must give one before a screen names another
@@ -172,7 +169,6 @@ type nextSteps struct {
 // commandBelow matches a command that a screen names as the next one, or as one way to go on.
 var commandBelow = regexp.MustCompile(`(?m)^ {2,4}(mrtq .*)$`)
 
-// after looks at what commands of the page have printed.
 func (n *nextSteps) after(commands, printed string) {
 	n.t.Helper()
 	n.follow(commands)
@@ -200,7 +196,6 @@ func (n *nextSteps) follow(commands string) {
 	}
 }
 
-// atEnd looks whether the page has the command that is due at the end of a way.
 func (n *nextSteps) atEnd(screens []*pageScreen) {
 	for _, s := range screens {
 		n.follow(s.commands)
@@ -252,7 +247,6 @@ func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
 	return s
 }
 
-// noLog is a log of the client library that nobody reads.
 type noLog struct{}
 
 // Printf prints nothing.
@@ -272,7 +266,6 @@ func (s *runbookSite) services() {
 	s.must(s.world.Run())
 }
 
-// submitLate adds a record to the legacy queue.
 func (s *runbookSite) submitLate() {
 	s.t.Helper()
 	const record = "/ingest/mrtQ-05000000000099"
@@ -305,7 +298,6 @@ func (s *runbookSite) firstJobs() {
 	}
 }
 
-// legacyWorkers lets the legacy workers work until they find nothing.
 func (s *runbookSite) legacyWorkers() {
 	s.t.Helper()
 	for worked := true; worked; {

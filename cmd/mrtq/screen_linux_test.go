@@ -91,7 +91,6 @@ func words(command string) (words []string) {
 	return words[1:]
 }
 
-// screenFiles is a folder with the dumps of TestScreens.
 func screenFiles(t *testing.T) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -112,7 +111,6 @@ func screenFiles(t *testing.T) string {
 	return dir
 }
 
-// took matches how long a rehearsal took.
 var took = regexp.MustCompile(`\b\d+ s\.`)
 
 var escapes = regexp.MustCompile(`\\e\[[0-9;]*m`)

@@ -216,7 +216,6 @@ func record(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

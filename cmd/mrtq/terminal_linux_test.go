@@ -32,7 +32,6 @@ func resize(t *testing.T, control *os.File, width, height int) {
 	must(t, unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}))
 }
 
-// terminalRun says how to run mrtq on a terminal.
 type terminalRun struct {
 	columns int
 	env     []string // in addition to that of every run
@@ -40,7 +39,6 @@ type terminalRun struct {
 	dataOnly bool
 }
 
-// run returns what the terminal got.
 func (r terminalRun) run(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	control, terminal := openTerminal(t, r.columns, 24)

@@ -116,7 +116,6 @@ func (d *testSession) make(path string, data []byte) error {
 	return err
 }
 
-// leave deletes the children of an election that have this owner.
 func (d *testSession) leave(election string, owner []byte) error {
 	names, _, err := d.conn.Children(election)
 	if err != nil {

@@ -31,7 +31,6 @@ import (
 
 func TestMain(m *testing.M) { shared.Main(m) }
 
-// address is the connect string of a server for one run.
 func address(t *testing.T) string {
 	t.Helper()
 	return harness.ForTest(t, harness.Embedded, harness.Options{}).Address()

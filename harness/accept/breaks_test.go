@@ -170,7 +170,6 @@ func mustFail(t *testing.T, id, says string, opt Options) {
 	}
 }
 
-// saboteur is a connection that alters what the code under test writes.
 type saboteur struct {
 	client.Conn
 	alter func(op any) any // nil drops the operation
@@ -197,7 +196,6 @@ func (s saboteur) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return all, err
 }
 
-// dropDelete leaves out the operations that delete a path which contains part.
 func dropDelete(part string) func(any) any {
 	return func(op any) any {
 		if d, ok := op.(*zk.DeleteRequest); ok && strings.Contains(d.Path, part) {
@@ -207,7 +205,6 @@ func dropDelete(part string) func(any) any {
 	}
 }
 
-// creates alters the operations that create a path which contains part.
 func creates(part string, alter func(*zk.CreateRequest) any) func(any) any {
 	return func(op any) any {
 		if c, ok := op.(*zk.CreateRequest); ok && strings.Contains(c.Path, part) {
@@ -235,7 +232,6 @@ var persistent = creates("", func(c *zk.CreateRequest) any {
 	return c
 })
 
-// moved creates znodes in another place.
 func moved(from, to string) func(any) any {
 	return creates(from, func(c *zk.CreateRequest) any {
 		c.Path = strings.Replace(c.Path, from, to, 1)
@@ -252,7 +248,6 @@ func dropSet(name string) func(any) any {
 	}
 }
 
-// inStatus changes fields of every status that is written.
 func inStatus(change func(object)) func(any) any {
 	return func(op any) any {
 		if s, ok := op.(*zk.SetDataRequest); ok && path.Base(s.Path) == "status" {

@@ -46,7 +46,6 @@ func prepare(ctx context.Context, dir string, args ...string) (cmd *exec.Cmd, sa
 	return cmd, said
 }
 
-// writeQueue writes a generated legacy queue to a dump.
 func writeQueue(t *testing.T, path string, opt legacyqueue.Options) *znode.Tree {
 	t.Helper()
 	tree, err := legacyqueue.Make(opt)

@@ -89,7 +89,6 @@ type sample struct {
 	cpu     float64 // the command's own processor time; 0 if no command ran
 }
 
-// run runs mrtq and measures it.
 func (b *bench) run(ctx context.Context, args ...string) (sample, error) {
 	cmd, said := prepare(ctx, b.dir, args...)
 	began := time.Now()
@@ -100,7 +99,6 @@ func (b *bench) run(ctx context.Context, args ...string) (sample, error) {
 	return sample{time.Since(began).Seconds(), cpu.Seconds()}, nil
 }
 
-// readTree reads everything below the chroot of an address.
 func readTree(ctx context.Context, text string) (*znode.Tree, error) {
 	address, err := zkconn.ParseAddress(text)
 	if err != nil {

@@ -28,7 +28,6 @@ type breaker struct {
 
 const goodInventory = `{"manifest_url":"http://store.example.org/manifest/9501/ark%3A%2F99999%2Ffk4x","mode":""}`
 
-// names are what the table of damages calls znodes of the tree.
 func (b *breaker) names() []string {
 	pending := jobs(b.tree, "Pending")
 	many := slices.IndexFunc(pending, func(job string) bool {
@@ -62,7 +61,6 @@ func (b *breaker) names() []string {
 
 func object(t *testing.T, data []byte) newqueue.Object { return value(newqueue.ParseObject(data))(t) }
 
-// entry is the queue entry of a job.
 func (b *breaker) entry(job string) string {
 	state := strings.ToLower(fmt.Sprint(object(b.t, b.tree.Get(job+"/status").Data)["status"]))
 	return fmt.Sprintf("/jobs/states/%s/%02s-%s", state, b.tree.Get(job+"/priority").Data, znode.Name(job))

@@ -14,7 +14,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// findings are the errors and warnings of mrtq check.
 func findings(t *testing.T, tree *znode.Tree) []layout.Finding {
 	all := value(deployedMap(t).Check(t.Context(), layout.InMemory(tree), layout.Options{}))(t).Findings
 	return slices.DeleteFunc(all, func(f layout.Finding) bool { return f.Severity == layout.Info })
@@ -25,7 +24,6 @@ func deployedMap(t *testing.T) *layout.Map {
 	return value(merritt.Named("merritt", string(newqueue.MrtZK)))(t)
 }
 
-// says reports whether a finding names an effect.
 func says(f layout.Finding, s services.Stop) bool { return strings.HasSuffix(f.Found, ": "+s.String()) }
 
 // happened reports whether a trouble is what a finding says: the effect, on its item or on

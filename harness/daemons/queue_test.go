@@ -25,7 +25,6 @@ type queue struct {
 	jobs int
 }
 
-// newQueue starts the services on an empty queue.
 func newQueue(t *testing.T, opt daemons.Options) *queue {
 	t.Helper()
 	q := &queue{t: t, site: serve(t, znode.NewTree()), home: daemons.NewHome()}
@@ -106,7 +105,6 @@ func (q *queue) add(state string, changed newqueue.Object) (jid string) {
 
 func folderOf(state string) string { return string(newqueue.JobState(strings.ToLower(state)).Folder()) }
 
-// request creates an access request.
 func (q *queue) request(in newqueue.AccessQueue, token string) (path string) {
 	q.jobs++
 	path = fmt.Sprintf("/access/%s/qid%010d", in, q.jobs)
@@ -134,7 +132,6 @@ func (q *queue) writes(t *daemons.Turn) (all []string) {
 	}
 }
 
-// worker returns the world's own daemon of a kind.
 func (q *queue) worker(name services.Daemon) *daemons.Actor {
 	for _, a := range q.Workers() {
 		if a.Name == string(name) {
@@ -153,7 +150,6 @@ func (q *queue) step(a *daemons.Actor) {
 	}
 }
 
-// until continues a turn until its next write begins with a text.
 func (q *queue) until(t *daemons.Turn, write string) {
 	q.t.Helper()
 	for {

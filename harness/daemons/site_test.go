@@ -77,7 +77,6 @@ func (s *site) open(t *testing.T) *migrate.Writer {
 	return w
 }
 
-// source is the legacy queue.
 func (s *site) source(t *testing.T) *migrate.Source {
 	t.Helper()
 	return value(migrate.OpenSource(t.Context(), &s.open(t).Reader, migrate.DefaultQueues(), legacy.Options{}))(t)
@@ -97,7 +96,6 @@ func (s *site) dial(t *testing.T) *zk.Conn {
 	return conn
 }
 
-// place is where the new queue is.
 func (s *site) place(t *testing.T) daemons.Site {
 	return daemons.Site{Connect: func() (daemons.Session, error) { return s.dial(t), nil }}
 }

@@ -48,14 +48,12 @@ func newEnsemble(t *testing.T) *ensemble {
 	return e
 }
 
-// client opens a session of go-zookeeper.
 func (e *ensemble) client(servers string) *zk.Conn {
 	conn, _, err := zk.Connect(strings.Split(servers, ","), 30*time.Second, zk.WithLogger(silent{}))
 	must(err)
 	return conn
 }
 
-// fill makes a legacy queue of forty records.
 func (e *ensemble) fill() {
 	e.conn = e.client(e.server.Address())
 	defer e.conn.Close()
@@ -75,7 +73,6 @@ func (e *ensemble) fill() {
 	}
 }
 
-// operator opens a session.
 func (e *ensemble) operator() *migrate.Writer {
 	w, err := zkconn.OpenWriter(e.ctx, zkconn.Config{Address: zkconn.Address{Servers: strings.Split(e.server.Address(), ",")}, GiveUpAfter: time.Minute})
 	if err != nil {

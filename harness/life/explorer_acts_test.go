@@ -70,7 +70,6 @@ func (e *explored) deposited(id, batch string, status legacy.Status) string {
 	return e.deposit(id, batch, status)
 }
 
-// newID is for a record that is submitted later.
 func (e *explored) newID() string {
 	e.submissions++
 	return fmt.Sprint(19 + e.submissions)
@@ -81,7 +80,6 @@ func (e *explored) requested(root, token string) string {
 	return e.request(root, token)
 }
 
-// deeds are all acts.
 var deeds = []deed{
 	// Legacy workers.
 	{name: "a legacy worker takes a record", do: func(e *explored) { e.take(ofBatch) }},
@@ -228,7 +226,6 @@ func (e *explored) set(record int, from, to legacy.Status) bool {
 
 func (e *explored) take(record int) bool { return e.set(record, legacy.Pending, legacy.Consumed) }
 
-// finish does the work of a consumed record.
 func (e *explored) finish(path string) {
 	key := e.key(path)
 	if key != "" && e.status(path, legacy.Consumed, legacy.Completed) {
@@ -300,7 +297,6 @@ func (e *explored) createQueue(root string) {
 	}
 }
 
-// makeQueues makes the queues again that are missing.
 func (e *explored) makeQueues() {
 	for _, root := range migrate.DefaultQueues().Roots() {
 		if there, _, _ := e.conn.Exists(root); !there {
@@ -309,13 +305,11 @@ func (e *explored) makeQueues() {
 	}
 }
 
-// lock locks the object of the consumed record.
 func (e *explored) lock() {
 	data := binary.BigEndian.AppendUint64(nil, uint64(time.Now().UnixMilli()))
 	_, _ = e.conn.Create("/mrt.lock/ark_6", append(data, "jid-6"...), 0, zk.WorldACL(zk.PermAll))
 }
 
-// records are the paths of all legacy records.
 func (e *explored) records() (paths []string) {
 	for _, root := range migrate.DefaultQueues().Roots() {
 		names, _, _ := e.conn.Children(root)
@@ -326,7 +320,6 @@ func (e *explored) records() (paths []string) {
 	return paths
 }
 
-// finishLegacy lets each legacy worker finish what it has.
 func (e *explored) finishLegacy() {
 	_ = e.conn.Delete("/mrt.lock/ark_6", -1)
 	for _, path := range e.records() {
@@ -336,7 +329,6 @@ func (e *explored) finishLegacy() {
 	}
 }
 
-// legacyDry lets the legacy workers work until nothing is left for them.
 func (e *explored) legacyDry() {
 	e.finishLegacy()
 	for turn(e.world.LegacyWorkers()) {
@@ -369,7 +361,6 @@ func (e *explored) failsNow(worker, record string) bool {
 	return true
 }
 
-// steps lets the workers do so many steps.
 func (e *explored) steps(n int) {
 	for _, a := range e.world.Workers() {
 		for n > 0 && value(a.Step()) {
@@ -396,7 +387,6 @@ func (e *explored) acquire() bool {
 	return false
 }
 
-// finishTurn lets the worker finish who has acquired something.
 func (e *explored) finishTurn() {
 	if e.turn != nil {
 		_, _ = e.turn.Finish()
@@ -404,7 +394,6 @@ func (e *explored) finishTurn() {
 	}
 }
 
-// stopWorkers ends the sessions of workers who are in the middle of something.
 func (e *explored) stopWorkers() {
 	for _, a := range e.world.Workers() {
 		a.Kill()
@@ -413,7 +402,6 @@ func (e *explored) stopWorkers() {
 	e.turn = nil
 }
 
-// administer does something with the first job in a state.
 func (e *explored) administer(a daemons.Action, state string) {
 	states := value(e.world.States("/jobs"))
 	first := ""
@@ -466,14 +454,12 @@ func (e *explored) lift(q newqueue.QueueHold) {
 	must(e.world.Do(daemons.UnpauseQueue, string(q)))
 }
 
-// second is another operator's command.
 func (e *explored) second(what string) {
 	o := e.operator()
 	defer o.close()
 	e.say("  a second operator: %s: %v", what, e.command(e.ctx, o, what).error)
 }
 
-// noElection removes the places of those who wait for their turn or have it.
 func (e *explored) noElection() {
 	e.removeAll("/migration/election")
 	e.deposed = true

@@ -18,7 +18,6 @@ import (
 // An act in one gap is the same as in the next one, if the request between them and the act touch nothing of each
 // other's. So an act is tried only in those gaps whose next request it can be told from, and after the command.
 
-// recording is a command that nobody disturbed.
 type recording struct {
 	dialect  newqueue.Dialect
 	night    night
@@ -30,7 +29,6 @@ type recording struct {
 	ended map[[32]byte]bool
 }
 
-// request is one request of the command.
 type request struct {
 	minizk.Op
 	step int // how many changes come before it
@@ -106,7 +104,6 @@ func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 	return r
 }
 
-// differ is what changed from one tree to another.
 func differ(from, to *znode.Tree) touched {
 	t := touched{}
 	for n := range to.All("/") {
@@ -150,7 +147,6 @@ func reads(op minizk.Op, stats bool) touched {
 	return t
 }
 
-// footprint is what an act reads and what it writes.
 type footprint struct{ reads, writes touched }
 
 // footprint lets an act happen before a change of the recording; nil if it changes nothing.

@@ -79,7 +79,6 @@ func keyOf(name string, data []byte) string {
 	return ""
 }
 
-// seenJob is a job or request with a record.
 type seenJob struct {
 	path, key string // of its record
 	state     string
@@ -88,10 +87,8 @@ type seenJob struct {
 	held      bool
 }
 
-// jobs are all jobs and requests that have a record.
 func (e *explored) jobs() map[string]seenJob { return jobsBelow(e.tree(), "") }
 
-// jobsBelow are those of the target with a chroot.
 func jobsBelow(tree *znode.Tree, chroot string) map[string]seenJob {
 	all := map[string]seenJob{}
 	for parent, hold := range map[string]newqueue.QueueHold{"/jobs": newqueue.HoldIngest, "/access/small": newqueue.HoldAccessSmall,
@@ -122,7 +119,6 @@ func jobsBelow(tree *znode.Tree, chroot string) map[string]seenJob {
 	return all
 }
 
-// oneQueue fails if the work of a record can run in both queues.
 func (e *explored) oneQueue() {
 	for job, j := range e.jobs() {
 		data, _, err := e.conn.Get(j.path)
@@ -239,7 +235,6 @@ var willing = func() migrate.Choices {
 	return c
 }()
 
-// must carries out commands that nobody disturbs.
 func (e *explored) must(commands ...string) {
 	for _, what := range commands {
 		o := e.operator()
@@ -250,7 +245,6 @@ func (e *explored) must(commands ...string) {
 	}
 }
 
-// killed runs a command whose process is killed before one of its changes.
 func (e *explored) killed(what string, change int) {
 	o := e.operator()
 	cut := e.cut(o, change, false, true)
@@ -310,7 +304,6 @@ func (e *explored) heldByRun() bool {
 	return err == nil && strings.Contains(string(data), "run0")
 }
 
-// learn lets the operator do what the outcome of a command says.
 func (e *explored) learn(what string, out outcome) {
 	e.words = words{} // they were said
 	if out.error == nil {
@@ -361,7 +354,6 @@ func (e *explored) learn(what string, out outcome) {
 	}
 }
 
-// answer decides about a record as somebody does who has found out what happened.
 func (e *explored) answer(u migrate.Note) {
 	key, hasJob := e.key(u.Record), false
 	for _, j := range e.jobs() {
@@ -463,7 +455,6 @@ func (e *explored) obey() {
 	}
 }
 
-// verified fails if verify wants something else than status.
 func (e *explored) verified() {
 	s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
 	must(err)
@@ -476,7 +467,6 @@ func (e *explored) verified() {
 	}
 }
 
-// rounds is how often everybody works on what is left.
 const rounds = 4
 
 // end lets the operator obey and everybody work until nothing is left, and then counts. It stops early in a world that was

@@ -15,7 +15,6 @@ import (
 // Another target that is migrated from the same legacy queue: a mistyped address, or one for other queue nodes. It has an
 // operator of its own and no services. So in the end it is rolled back.
 
-// elsewhereAt is the chroot of the other target.
 const elsewhereAt = "/elsewhere"
 
 const keptRoot = "/mrtq-handed-over"
@@ -23,7 +22,6 @@ const keptRoot = "/mrtq-handed-over"
 // kept are the kept bytes of a target, by their paths.
 type kept map[string]string
 
-// has reports whether the bytes of a record are there.
 func (k kept) has(key string) bool {
 	for _, data := range k {
 		if keyOf("mrtQ-05000000000001", []byte(data)) == key {
@@ -33,7 +31,6 @@ func (k kept) has(key string) bool {
 	return false
 }
 
-// folders are the names of the folders that a target's runs say are theirs.
 func folders(tree *znode.Tree, chroot string) (names []string) {
 	for _, run := range tree.Children(chroot + "/migration/runs") {
 		var record struct{ Origin struct{ Kept string } }
@@ -44,7 +41,6 @@ func folders(tree *znode.Tree, chroot string) (names []string) {
 	return names
 }
 
-// keptBelow are the kept bytes of the target with a chroot.
 func keptBelow(tree *znode.Tree, chroot string) kept {
 	all := kept{}
 	for _, folder := range folders(tree, chroot) {
@@ -138,7 +134,6 @@ func (e *explored) other(what string) error {
 	return err
 }
 
-// otherHas reports whether the other target has taken the work of a record.
 func (e *explored) otherHas(key string) bool {
 	if e.otherKept.has(key) {
 		return true

@@ -36,7 +36,6 @@ type night struct {
 	kinds, others []migrate.QueueKind
 }
 
-// nights are all commands that write.
 var nights = []night{
 	{name: "migrate", before: func(*explored) {}, command: "migrate"},
 	{name: "release while a legacy worker is at work", before: func(e *explored) { e.must("migrate") }, command: "release"},
@@ -176,7 +175,6 @@ func (e *explored) session() (daemons.Session, error) {
 	return shared{e.conn}, nil
 }
 
-// shared is a session that does not end.
 type shared struct{ daemons.Session }
 
 func (shared) Close() {}
@@ -203,7 +201,6 @@ const (
 	answerLost  mode = "answer lost"  // and after the server has done it
 )
 
-// run lives one combination.
 func (r *recording) run(t *testing.T, c combination) ([]string, string) {
 	at := r.moments[0]
 	if c.mode == killed {
@@ -283,7 +280,6 @@ func (e *explored) await(is func() bool) bool {
 	return false
 }
 
-// sends selects the requests of the operator's command.
 func (o *operator) sends(op minizk.Op) bool {
 	return o.ids[op.Session] && op.Code != jute.OpPing && op.Code != jute.OpCloseSession
 }

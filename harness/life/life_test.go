@@ -20,7 +20,6 @@ import (
 // A life is many acts and commands, one after the other and some in the middle of others, in the explorer's world and
 // before its oracle.
 
-// life is what happens in one life.
 type life struct {
 	choices migrate.Choices
 	back    bool // the operator wants the legacy queue in the end
@@ -28,14 +27,12 @@ type life struct {
 	steps   []step
 }
 
-// step is an act of others or a command of the operator.
 type step struct {
 	what    string
 	record  int // of those for ingest: the one that acts take first
 	trouble trouble
 }
 
-// trouble is what happens in the middle of a command.
 type trouble struct {
 	kind string
 	nth  int    // at which change of the command, or before which of its requests
@@ -125,7 +122,6 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// live lives a life.
 func (e *explored) live(l life) {
 	e.choices, e.busy, e.repeated, e.life = l.choices, l.busy, true, true
 	for _, s := range l.steps {
@@ -140,7 +136,6 @@ func (e *explored) live(l life) {
 	e.end(&recording{ended: map[[32]byte]bool{}})
 }
 
-// troubled is a command of the operator in the middle of which something happens.
 func (e *explored) troubled(what string, t trouble) {
 	if t.kind == "" {
 		e.run(what)

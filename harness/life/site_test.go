@@ -176,7 +176,6 @@ func (s *site) leads(o *operator) bool {
 	return slices.ContainsFunc(s.zk.Sessions(), func(one minizk.Session) bool { return o.ids[one.ID] && len(one.Ephemerals) > 0 })
 }
 
-// cut is a change of an operator that fails.
 type cut struct {
 	changes atomic.Int32 // so far
 	faults  []*minizk.Injection
@@ -213,7 +212,6 @@ func (s *site) cut(o *operator, change int, after, kill bool) *cut {
 
 func (s *site) tree() *znode.Tree { return s.zk.Snapshot() }
 
-// removeAll deletes a znode and everything below it.
 func (s *site) removeAll(path string) {
 	names, _, err := s.conn.Children(path)
 	if errors.Is(err, zk.ErrNoNode) {

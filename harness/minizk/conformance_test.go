@@ -22,7 +22,6 @@ import (
 // untouched is the scenario that needs a server with the default configuration.
 const untouched = "untouched_server"
 
-// eachTranscript runs a test with each transcript.
 func eachTranscript(t *testing.T, f func(t *testing.T, name, file, transcript string)) {
 	files := value(filepath.Glob(filepath.Join("testdata", "transcripts", "*.txt")))(t)
 	if len(files) == 0 {
@@ -34,7 +33,6 @@ func eachTranscript(t *testing.T, f func(t *testing.T, name, file, transcript st
 	}
 }
 
-// again plays a transcript.
 func again(transcript string) func(*world) { return func(w *world) { w.run(transcript) } }
 
 // TestConformance compares minizk with the recorded answers of the real server. It needs only Go.
@@ -74,7 +72,6 @@ func TestConformanceReal(t *testing.T) {
 	})
 }
 
-// sameLines reports the first lines that differ.
 func sameLines(t tb, got, want string) {
 	t.Helper()
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")

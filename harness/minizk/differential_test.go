@@ -136,7 +136,6 @@ func program(steps []string) func(*world) {
 	}
 }
 
-// tree records everything below path.
 func (w *world) tree(name, path string) {
 	w.run(fmt.Sprintf("%[1]s getData %[2]q\n%[1]s getACL %[2]q\n%[1]s getChildren2 %[2]q", name, path))
 	children, _, err := w.named[name].c.Do(packet(opRead(jute.OpGetChildren, path)))

@@ -75,7 +75,6 @@ func dial(s *minizk.Server) *zk.Conn {
 	return conn
 }
 
-// silence is a logger that ignores what the client logs about every connection.
 type silence struct{}
 
 func (silence) Printf(string, ...any) {}

@@ -47,7 +47,6 @@ func onRealServer(t *testing.T, f func(t *testing.T, addr string)) {
 	})
 }
 
-// output runs a command to its end and returns what it printed.
 func output(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), foreignTimeout)

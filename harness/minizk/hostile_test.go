@@ -19,7 +19,6 @@ import (
 	"mrtq/internal/jute"
 )
 
-// well checks that a server still serves both an old client and a new one.
 func well(t testing.TB, s *minizk.Server, old *rawConn) {
 	t.Helper()
 	want(t, "the old client", do(t, old, opRead(jute.OpExists, "/")), jute.OK)
@@ -31,7 +30,6 @@ func well(t testing.TB, s *minizk.Server, old *rawConn) {
 	want(t, "the new client", do(t, c, opRead(jute.OpExists, "/")), jute.OK)
 }
 
-// ended reads until the server ends the connection.
 func ended(t testing.TB, c net.Conn) []byte {
 	t.Helper()
 	must(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
@@ -42,7 +40,6 @@ func ended(t testing.TB, c net.Conn) []byte {
 	return b
 }
 
-// plain opens a connection that is closed when the test ends.
 func plain(t testing.TB, s *minizk.Server) net.Conn {
 	t.Helper()
 	c := value(net.Dial("tcp", s.Addr()))(t)

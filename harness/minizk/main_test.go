@@ -98,7 +98,6 @@ func missing(t testing.TB, what string) {
 	t.Skipf("skipped: %s", what)
 }
 
-// run starts a minizk for one test and checks that nothing of it is left behind.
 func run(t testing.TB, opt minizk.Options) *minizk.Server {
 	t.Helper()
 	shared.NoLeak(t)
@@ -114,7 +113,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -49,7 +49,6 @@ func opSet(path, data string, version int32) jute.Request {
 
 func opRead(op jute.OpCode, path string) jute.Request { return jute.Request{Op: op, Path: path} }
 
-// packet returns what a client sends for a request.
 func packet(r jute.Request) (jute.OpCode, []byte) { return r.Op, appendRequest(nil, r) }
 
 // appendRequest appends the record of a request. Lists of setWatches that are missing are empty.

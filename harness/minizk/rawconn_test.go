@@ -33,7 +33,6 @@ type rawConn struct {
 
 var errOtherXid = errors.New("a reply to xid")
 
-// rawPacket is a reply or a notification.
 type rawPacket struct {
 	jute.ReplyHeader
 	Body []byte
@@ -48,12 +47,10 @@ func dialRaw(addr string) (*rawConn, error) {
 	return newRaw(c), nil
 }
 
-// newRaw returns a client on an existing connection.
 func newRaw(c net.Conn) *rawConn {
 	return &rawConn{Conn: c, r: bufio.NewReaderSize(c, 64<<10), w: bufio.NewWriterSize(c, 64<<10)}
 }
 
-// openRaw dials and opens a new session with the given timeout.
 func openRaw(addr string, timeout time.Duration) (*rawConn, error) {
 	c, err := dialRaw(addr)
 	if err != nil {

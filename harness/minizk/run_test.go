@@ -9,7 +9,6 @@ import (
 	"mrtq/harness/minizk"
 )
 
-// recorder is a T that a test checks afterwards.
 type recorder struct {
 	cleanup []func()
 	failed  bool

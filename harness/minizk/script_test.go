@@ -104,7 +104,6 @@ func (w *world) line(what string) {
 	}
 }
 
-// xids has the requests that clients send with an xid of their own.
 var xids = map[jute.OpCode]int32{
 	jute.OpPing: jute.XidPing, jute.OpAuth: jute.XidAuth, jute.OpSetWatches: jute.XidSetWatches, jute.OpSetWatches2: jute.XidSetWatches,
 }
@@ -121,7 +120,6 @@ var fieldsOf = map[jute.OpCode]string{
 	jute.OpAuth: "scheme data", jute.OpSasl: "data", jute.OpMulti: "ops", jute.OpMultiRead: "ops",
 }
 
-// args are the words of a line that are not read yet.
 type args struct {
 	w    *world
 	line string
@@ -282,7 +280,6 @@ func (a *args) acl() []znode.ACL {
 	return acl
 }
 
-// aclText writes a list as a script does.
 func aclText(list []znode.ACL) string {
 	var each []string
 	for _, e := range list {

@@ -10,7 +10,6 @@ import (
 	"mrtq/internal/jute"
 )
 
-// client is one connection of a scenario.
 type client struct {
 	w    *world
 	name string
@@ -31,7 +30,6 @@ func (c *client) open(what string) {
 	}
 }
 
-// connect sends the given connect request and records the answer.
 func (c *client) connect(what string, r jute.ConnectRequest) {
 	c.w.t.Helper()
 	resp, err := c.c.Connect(r)
@@ -133,7 +131,6 @@ func (c *client) do(what string, xid int32, op jute.OpCode, body []byte) {
 	}
 }
 
-// events records notifications.
 func (c *client) events(all ...rawPacket) {
 	for _, p := range all {
 		c.w.note("\t%s event %s", c.name, c.w.event(p))
@@ -154,7 +151,6 @@ func (c *client) bytes(framed bool, b []byte) {
 	}
 }
 
-// expectEvent waits for the next notification and records it.
 func (c *client) expectEvent(what string) {
 	c.w.t.Helper()
 	p, err := c.c.ReadPacket()

@@ -10,7 +10,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// zxid writes a transaction id relative to the scenario's beginning.
 func (w *world) zxid(z int64) string {
 	switch {
 	case z == 0 || z == -1:

@@ -52,7 +52,6 @@ const dir = "/s"
 
 var open = znode.OpenACL()
 
-// play runs a scenario on a server and returns its transcript.
 func play(t tb, on side, scenario func(*world)) string {
 	t.Helper()
 	ctx := context.Background()

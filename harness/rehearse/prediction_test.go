@@ -30,7 +30,6 @@ var properties = map[string][]string{
 	"/accessLarge.1":      {"token", "cloud-content-byte", "delivery-node", "status", "unknown"},
 }
 
-// values are what a property may be changed to.
 var values = []any{
 	"", " ", "x", "a/b", ".", "..", "a\x00b", "\U0001f600", "O\u2019Neil", `a"b\c;</d>`, "http://example.org/x.checkm", "bid-x", "bid-a/b", "run0000000000-unbatched",
 	"manifest", "container", "file", "batchManifestFile", "MD5", "SHA-256", "md-5", "true", "FALSE", "5", "ark:/99999/fk4x", "demo_x", "a;b;a", strings.Repeat("long ", 2000),
@@ -137,7 +136,6 @@ func TestPlanPredictsEverything(t *testing.T) {
 	}
 }
 
-// shown is a difference with the record that it is about.
 func shown(x rehearse.Difference, tree *znode.Tree) string {
 	text := fmt.Sprintf("%+v", x)
 	if n := tree.Get(x.Path); n != nil {

@@ -31,7 +31,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// readCopy is the copy that a rehearsal makes of a source that has the tree.
 func readCopy(t *testing.T, tree *znode.Tree, queues migrate.Queues) (*rehearse.Copy, error) {
 	t.Helper()
 	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
@@ -65,7 +64,6 @@ func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
 	return c
 }
 
-// choices let everything be migrated.
 func choices() migrate.Choices {
 	c := migrate.DefaultChoices()
 	c.InventoryRecords, c.Unserviceable, c.Consumed = "migrate", "migrate", "held"
@@ -102,7 +100,6 @@ func TestNothingToFind(t *testing.T) {
 	}
 }
 
-// consume makes the first pending ingest record consumed.
 func consume(t *testing.T, tree *znode.Tree) (path string) {
 	for _, name := range tree.Children("/ingest") {
 		n := *tree.Get("/ingest/" + name)

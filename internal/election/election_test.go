@@ -32,7 +32,6 @@ func open(t *testing.T, address string) *zkconn.Writer {
 	return w
 }
 
-// serve starts a server with an election and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
 	address := harness.ForTest(t, harness.TestBackend(), harness.Options{}).Address()
@@ -56,7 +55,6 @@ type candidate struct {
 	leads    chan error
 }
 
-// join joins the election and starts to wait.
 func join(t *testing.T, ctx context.Context, w *zkconn.Writer, owner string) *candidate {
 	t.Helper()
 	place, err := election.Join(ctx, w, path, owner, nil)
@@ -75,7 +73,6 @@ func resign(t *testing.T, c *candidate) {
 	}
 }
 
-// receive waits for a value that must come.
 func receive[T any](t *testing.T, what string, from <-chan T) T {
 	t.Helper()
 	select {

@@ -14,7 +14,6 @@ import (
 	"testing"
 )
 
-// public are the packages that programs outside of this module may import.
 var public = []string{"mrtq/legacy", "mrtq/newqueue", "mrtq/newqueue/client", "mrtq/newqueue/states", "mrtq/migrate", "mrtq/harness", "mrtq/harness/minizk"}
 
 // unnameable are types of internal packages that programs outside can use and not name.
@@ -68,7 +67,6 @@ func TestPublicAPINamesNoInternalType(t *testing.T) {
 	}
 }
 
-// api walks the types that can be seen from outside.
 type api struct {
 	t     *testing.T
 	named map[*types.TypeName]bool // types of internal packages that an alias names
@@ -151,7 +149,6 @@ func (a *api) checkNamed(where string, n *types.Named) {
 	}
 }
 
-// typesOf loads packages from the compiler's export data.
 func typesOf(t *testing.T, paths []string) []*types.Package {
 	t.Helper()
 	out, err := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export"}, paths...)...).Output()

@@ -167,7 +167,6 @@ func reaches(arrows map[string]map[string]bool, from, to string) bool {
 	return false
 }
 
-// componentOf is the component of one of our packages.
 func componentOf(path string) (component string, ok bool) {
 	rest, ours := strings.CutPrefix(path, "mrtq/")
 	for _, r := range components {

@@ -46,7 +46,6 @@ var brings = map[string]map[string]string{
 // heavy has packages that a library for a queue should not bring, whichever module imports them.
 var heavy = []string{"os/exec", "github.com/spf13/cobra", "github.com/docker/docker", "github.com/moby/moby/client", "github.com/testcontainers/testcontainers-go"}
 
-// listed is what go list says about a package.
 type listed struct {
 	ImportPath string
 	Imports    []string

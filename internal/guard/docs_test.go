@@ -157,7 +157,6 @@ func TestPagesLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a page as links spell them.
 func anchors(text string) []string {
 	var all []string
 	for _, title := range headings(text) {
@@ -199,7 +198,6 @@ func headings(text string) []string {
 	return all
 }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -58,7 +58,6 @@ func TestWorkerOfTheLibraryPage(t *testing.T) {
 	tryDownloader(t, filepath.Join(dir, "downloader"))
 }
 
-// tryDownloader runs the program in dir.
 func tryDownloader(t *testing.T, dir string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -112,7 +111,6 @@ func tryDownloader(t *testing.T, dir string) {
 	}
 }
 
-// downloads creates a queue with a batch of jobs that wait for a download.
 func downloads(t *testing.T, q *client.Queue, urls ...string) []string {
 	ctx := t.Context()
 	check := func(err error) {

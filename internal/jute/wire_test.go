@@ -25,7 +25,6 @@ type record struct {
 	loose bool // it has more than one encoding: a true bool is any byte but 0, and Java doesn't define the end of a list
 }
 
-// of returns a record of one type.
 func of[T any](name string, loose bool, value T, write func([]byte, T) []byte, read func(*Decoder) T) record {
 	return record{name, value, func(v any) []byte { return write(nil, v.(T)) }, func(d *Decoder) any { return read(d) }, loose}
 }

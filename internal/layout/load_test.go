@@ -23,7 +23,6 @@ types:
 nodes:
 `
 
-// load is the map with rows.
 func load(t *testing.T, rows string) *layout.Map {
 	t.Helper()
 	m, err := layout.Load("own.yaml", []byte(aMap+rows), "")

@@ -77,7 +77,6 @@ func target(t *testing.T, path string, opt sides.Options) *sides.WritableSide {
 	return s
 }
 
-// dumped is the dump of what a session reads.
 func dumped(t fataler, ctx context.Context, r *zkconn.Reader) string {
 	t.Helper()
 	tree, err := r.WithACLs().Tree(ctx)

@@ -124,7 +124,6 @@ func TestSameAsServer(t *testing.T) {
 	})
 }
 
-// step does the same on both.
 func step(t *rapid.T, ctx context.Context, tree, server *zkconn.Writer) {
 	switch rapid.IntRange(0, 8).Draw(t, "step") {
 	case 0:
@@ -151,7 +150,6 @@ func step(t *rapid.T, ctx context.Context, tree, server *zkconn.Writer) {
 	}
 }
 
-// zxid is the newest transaction that a dump shows.
 func zxid(t fataler, dump string) int64 {
 	t.Helper()
 	newest := int64(0)

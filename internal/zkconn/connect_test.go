@@ -198,7 +198,6 @@ func TestTLS(t *testing.T) {
 const expiredAnswer = "\x00\x00\x00\x25" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 	"\x00\x00\x00\x10" + "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" + "\x00"
 
-// listen serves connections with f until the test ends.
 func listen(t *testing.T, f func(net.Conn)) string {
 	t.Helper()
 	l := value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -233,7 +232,6 @@ func read(c net.Conn, n int) {
 	}
 }
 
-// unused is an address at which nothing listens.
 func unused(t *testing.T) string {
 	t.Helper()
 	l := value(net.Listen("tcp", "127.0.0.1:0"))(t)

@@ -24,7 +24,6 @@ func serverTLS(t *testing.T) *harness.Server {
 	return shared.Server(t, true)
 }
 
-// password is a credential's password.
 const password = "s3cret:pass word"
 
 // address is the shared server, reached through host. Its chroot exists and
@@ -94,7 +93,6 @@ func wantMessage(t *testing.T, err error, want string) {
 	}
 }
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

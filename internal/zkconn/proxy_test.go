@@ -46,7 +46,6 @@ func (p packet) opcode() int {
 
 func (p packet) xid() int32 { return int32(binary.BigEndian.Uint32(p.body)) }
 
-// action is what the proxy does with a packet.
 type action int
 
 const (
@@ -163,7 +162,6 @@ func (p *proxy) drop(conns ...net.Conn) {
 	}
 }
 
-// cut ends all current connections.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -183,7 +181,6 @@ func (p *proxy) refuse(on bool) {
 	}
 }
 
-// stall delays every packet until it is called with false.
 func (p *proxy) stall(on bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,14 +200,12 @@ func (p *proxy) decide(rule func(packet) action) {
 	p.rule = rule
 }
 
-// changeAnswers sets what changes answers.
 func (p *proxy) changeAnswers(change func(request, answer packet) []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.change = change
 }
 
-// always is a rule that applies f to every packet that matches.
 func always(f action, match func(packet) bool) func(packet) action {
 	return func(p packet) action {
 		if match(p) {
@@ -220,7 +215,6 @@ func always(f action, match func(packet) bool) func(packet) action {
 	}
 }
 
-// of matches the requests of a kind.
 func of(op jute.OpCode) func(packet) bool {
 	return func(p packet) bool { return p.opcode() == int(op) }
 }

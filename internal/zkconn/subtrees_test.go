@@ -43,7 +43,6 @@ func drawTree(t *testing.T, rnd *rand.Rand, wide int) *znode.Tree {
 	return tree
 }
 
-// load creates a tree's znodes on a server.
 func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
 	t.Helper()
 	var ops []znode.Op
@@ -57,7 +56,6 @@ func load(t *testing.T, w *zkconn.Writer, tree *znode.Tree) {
 	}
 }
 
-// show shows all that callers see of a znode.
 func show(n znode.Node) string {
 	return fmt.Sprintf("%s %t %.9q %v %v %q", n.Path, n.Data == nil, n.Data, n.Stat, n.ACL, n.Unreadable)
 }
@@ -144,7 +142,6 @@ func shown(t *testing.T, nodes iter.Seq2[znode.Node, error]) (all []string) {
 	return all
 }
 
-// embedded is a server that lets a test count its requests.
 func embedded(t *testing.T) (*minizk.Server, *zkconn.Writer) {
 	t.Helper()
 	shared.NoLeak(t)
@@ -153,7 +150,6 @@ func embedded(t *testing.T) (*minizk.Server, *zkconn.Writer) {
 	return s, openWriter(t, zkconn.Config{Address: zkconn.Address{Servers: []string{s.Addr()}}})
 }
 
-// records creates leaves and returns their paths.
 func records(t *testing.T, w *zkconn.Writer, n int) (roots []string) {
 	t.Helper()
 	tree := znode.NewTree()

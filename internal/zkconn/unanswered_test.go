@@ -14,7 +14,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// request is a call that sends one kind of request.
 type request struct {
 	name string
 	op   jute.OpCode
@@ -39,7 +38,6 @@ var writes = []request{
 	{"SetACL", jute.OpSetACL, func(ctx context.Context, w *zkconn.Writer) error { return w.SetACL(ctx, "/x", nil) }},
 }
 
-// looking are writes that look what became of them.
 var looking = []request{
 	{"CreateEphemeral", jute.OpCreate, func(ctx context.Context, w *zkconn.Writer) error {
 		return second(w.CreateEphemeral(ctx, "/e-", nil, nil))

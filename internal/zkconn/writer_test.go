@@ -18,7 +18,6 @@ import (
 // maxRequest is the longest request that a session sends, in bytes.
 const maxRequest = 16 << 20
 
-// start sends a multi in another goroutine.
 func start(t *testing.T, w *zkconn.Writer, ops ...znode.Op) <-chan error {
 	answer := make(chan error, 1)
 	go func() { answer <- w.Multi(t.Context(), ops) }()
@@ -90,7 +89,6 @@ func TestWriteWhileDisconnected(t *testing.T) {
 	}
 }
 
-// awaitAttempts returns after n more connections to the proxy.
 func awaitAttempts(t *testing.T, p *proxy, n int) {
 	t.Helper()
 	n += p.connections()

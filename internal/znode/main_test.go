@@ -7,7 +7,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// value is a result that must be there.
 func value[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {
 		t.Helper()

@@ -87,7 +87,6 @@ func line(n znode.Node) string {
 	return fmt.Sprintf("%s %q %t %v %+v %q\n", n.Path, n.Data, n.Data == nil, n.ACL, n.Stat, n.Unreadable)
 }
 
-// counter is a watcher that counts its notifications.
 type counter struct{ notified int }
 
 func (e *counter) Notify(jute.WatcherEvent) { e.notified++ }

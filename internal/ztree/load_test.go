@@ -8,7 +8,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// loaded is the tree of some znodes.
 func loaded(t *testing.T, nodes ...znode.Node) *Database {
 	t.Helper()
 	tree := znode.NewTree()

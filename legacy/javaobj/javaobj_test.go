@@ -12,7 +12,6 @@ import (
 var head = Magic + "\x73\x72\x00\x14java.util.Properties" + propertiesClass.rest + "\x72\x00\x13java.util.Hashtable" + hashtableClass.rest +
 	"\x70\x3f\x40\x00\x00\x00\x00\x00\x02\x77\x08\x00\x00\x00\x03\x00\x00\x00"
 
-// empty is the stream of an empty Properties.
 func empty() []byte { return []byte(head + "\x00\x78\x70") }
 
 // body is a stream with the given number of entries and the given bytes after

@@ -35,7 +35,6 @@ func report(t *testing.T, q *client.Queue, s newqueue.BatchState) client.Report 
 	return r
 }
 
-// guard is the guard that a transition was refused for.
 func guard(err error) states.Guard {
 	var refused *client.StateError
 	if !errors.As(err, &refused) {

@@ -32,7 +32,6 @@ func (f *fixture) parent(id string) string {
 	return newqueue.AccessQueuePath(newqueue.AccessSmall)
 }
 
-// explored makes the fixture of a dialect.
 func explored(t *testing.T, d newqueue.Dialect) *fixture {
 	server := minizk.Run(t)
 	conn, _ := connect(t, server.Addr())
@@ -101,7 +100,6 @@ func explored(t *testing.T, d newqueue.Dialect) *fixture {
 	return f
 }
 
-// made is the id of what was created below a znode since.
 func (p *party) made(parent string) string {
 	for _, name := range p.server.Snapshot().Children(parent) {
 		if p.tree.Get(parent+"/"+name) == nil {
@@ -111,7 +109,6 @@ func (p *party) made(parent string) string {
 	return "none"
 }
 
-// purge removes everything that belongs to an id.
 func (p *party) purge(id string) {
 	tree := p.server.Snapshot()
 	for _, path := range slices.Backward(tree.Paths("/")) {
@@ -171,7 +168,6 @@ func (p *party) withBatch(bid string, s newqueue.BatchState, do func(*client.Bat
 
 func succeed(j *client.Job) error { return j.Succeed(ctx) }
 
-// operations are the public operations that write.
 func operations(f *fixture) []operation {
 	type ready = func(*party) (func() ([]string, error), error)
 	do := func(f func(*party) error) ready {

@@ -130,7 +130,6 @@ func (c fault) String() string {
 	return fmt.Sprintf("transaction %d, %s, %s, %s", c.nth, lost, session, c.rival)
 }
 
-// operation is one public operation.
 type operation struct {
 	name string
 	only newqueue.Dialect
@@ -144,7 +143,6 @@ type operation struct {
 
 var errNothing = errors.New("the client says that it did nothing")
 
-// result is what happened.
 type result struct {
 	ids    []string
 	err    error
@@ -233,7 +231,6 @@ func (sameHost) Len() int             { return 1 }
 func (sameHost) Next() (string, bool) { return "a:1", false }
 func (sameHost) Connected()           {}
 
-// explore lets a client do an operation with a fault.
 func explore(f *fixture, o operation, c fault) (r result) {
 	fail := func(err error) result { return result{wrong: []string{fmt.Sprint("the test: ", err)}, err: err} }
 	server, err := minizk.Start(minizk.Options{Private: true, Tree: f.tree.Clone()})
@@ -343,7 +340,6 @@ func (p *party) act(o operation, c fault) {
 	}
 }
 
-// has notes a lock that the party keeps.
 func (p *party) has(path string) {
 	if _, stat, err := p.conn.Exists(path); err == nil {
 		p.kept[path] = stat.Czxid

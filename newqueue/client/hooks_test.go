@@ -20,7 +20,6 @@ type hooked struct {
 	multi func(send) ([]zk.MultiResponse, error) // instead of a transaction
 }
 
-// send sends the transaction that a hook was called for.
 type send func() ([]zk.MultiResponse, error)
 
 // hooked returns such a connection, and a queue on it.

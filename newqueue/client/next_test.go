@@ -23,7 +23,6 @@ const soon = 50 * time.Millisecond
 // nexts is a Next method with its arguments.
 type nexts func(context.Context, *client.Queue) (lockable, error)
 
-// waiter is a worker in a Next method.
 type waiter struct {
 	*hooked
 	cancel context.CancelCauseFunc

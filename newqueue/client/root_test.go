@@ -11,7 +11,6 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// rooted are operations on a queue whose root does not exist.
 var rooted = map[string]func(*client.Queue) error{
 	"create a batch": func(q *client.Queue) error {
 		_, err := q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: "u"})

@@ -59,7 +59,6 @@ func newWorld(t *testing.T, d newqueue.Dialect) *world {
 	return w
 }
 
-// eachDialect runs a test in both dialects.
 func eachDialect(t *testing.T, f func(*testing.T, *world)) {
 	for _, d := range newqueue.Dialects {
 		t.Run(string(d), func(t *testing.T) {
@@ -82,19 +81,16 @@ func (w *world) queue(opts ...client.Option) *client.Queue {
 	return q
 }
 
-// tree reads everything through a third connection.
 func (w *world) tree() *znode.Tree {
 	w.t.Helper()
 	must(w.t, w.reader.Sync(ctx))
 	return value(w.reader.Tree(ctx))(w.t)
 }
 
-// left are the znodes of a tree whose paths contain part.
 func left(tree *znode.Tree, part string) []string {
 	return slices.DeleteFunc(tree.Paths("/"), func(p string) bool { return !strings.Contains(p, part) })
 }
 
-// jobsIn are the ids of a batch's jobs in a folder of it.
 func (w *world) jobsIn(bid string, f newqueue.BatchFolder) []string {
 	w.t.Helper()
 	if _, err := w.raw.Sync(w.root); err != nil {
@@ -108,7 +104,6 @@ func (w *world) jobsIn(bid string, f newqueue.BatchFolder) []string {
 	return jids
 }
 
-// check fails the test if the layout is broken.
 func (w *world) check() {
 	w.t.Helper()
 	for _, p := range merritt.Problems(w.tree(), w.d) {
@@ -148,7 +143,6 @@ type session struct {
 	tcp *tcp // the newest
 }
 
-// tcp is one of the client's TCP connections.
 type tcp struct {
 	net.Conn
 	open         sync.Once

@@ -47,7 +47,6 @@ func batchOf(t *testing.T, q *client.Queue, n int) (string, []string) {
 	return bid, value(b.Process(ctx, jobs...))(t)
 }
 
-// drive moves a job from pending to a state.
 func drive(t *testing.T, q *client.Queue, jid string, to newqueue.JobState) {
 	t.Helper()
 	step := func(s newqueue.JobState, do func(*client.Job) error) {

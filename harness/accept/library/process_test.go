@@ -176,7 +176,6 @@ func start(t *testing.T, command string, act time.Duration) *library.Driver {
 	return d
 }
 
-// gone checks that a process that a driver has started is no more.
 func gone(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -33,7 +33,6 @@ func changesOf(table string, names ...string) map[string][]func(f forest) {
 	return all
 }
 
-// change is one change of a table.
 func change(op, path, rest string) func(f forest) {
 	return func(f forest) {
 		switch op {
@@ -69,7 +68,6 @@ func change(op, path, rest string) func(f forest) {
 	}
 }
 
-// firstWays are the first way to break each rule.
 func firstWays(all map[string][]func(f forest)) map[string]func(f forest) {
 	first := map[string]func(f forest){}
 	for rule, ways := range all {
@@ -78,7 +76,6 @@ func firstWays(all map[string][]func(f forest)) map[string]func(f forest) {
 	return first
 }
 
-// setKey gives a key of a znode's JSON another value.
 func setKey(f forest, path, key string, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {

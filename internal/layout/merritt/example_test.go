@@ -14,14 +14,12 @@ import (
 	"mrtq/internal/znode"
 )
 
-// forest is a tree that is easy to change.
 type forest map[string]znode.Node
 
 func (f forest) put(path, data string) {
 	f[path] = znode.Node{Path: path, Data: []byte(data), Stat: znode.Stat{Czxid: 1, Ctime: exampleTime, Mtime: exampleTime}}
 }
 
-// contend adds a contender to a lock.
 func (f forest) contend(lock, name string) {
 	f.put(lock+"/"+name, "")
 	n := f[lock+"/"+name]
@@ -37,7 +35,6 @@ func (f forest) remove(root string) {
 	}
 }
 
-// move gives a znode and what is below it another path.
 func (f forest) move(from, to string) {
 	for at, n := range f.clone() {
 		if znode.Within(at, from) {

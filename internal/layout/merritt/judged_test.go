@@ -77,7 +77,6 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// checked are the severities and rules of a check.
 func checked(t *testing.T, f forest) (all string) {
 	var rules []string
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 
 var update = flag.Bool("update", false, "write the pages again")
 
-// pages are the project's own pages about the layouts.
 var pages = []struct{ name, dialect, file string }{
 	{"merritt", "design", "layout-merritt.md"},
 	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},
@@ -28,7 +27,6 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// page is a map as a page for people.
 func page(m *layout.Map) string {
 	heading := m.Title
 	if m.Dialect != "" {
@@ -102,7 +100,6 @@ func whoWords(n *layout.Node) string {
 	return n.Creator + "; " + n.Changer
 }
 
-// mark makes text safe for a Markdown page.
 func mark(s string) string {
 	var b strings.Builder
 	for _, r := range s {

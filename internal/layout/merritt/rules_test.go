@@ -41,7 +41,6 @@ type sample struct {
 	also map[string][]string
 }
 
-// requirementOnZnode are the requirements of the services that are not about one key.
 var requirementOnZnode = regexp.MustCompile(`^R\d\d[^.]*$`)
 
 // TestEveryRule breaks a sound example of every map once for every rule. The check
@@ -95,7 +94,6 @@ func TestEveryRule(t *testing.T) {
 
 var bomb = compressed(strings.Repeat("0", 33<<20))
 
-// breakGenerically breaks a rule in the way that its kind of finding suggests.
 func breakGenerically(m *layout.Map, rule *layout.Rule, f forest) bool {
 	slash := strings.LastIndexByte(rule.ID, '/')
 	if slash < 0 {

@@ -53,7 +53,6 @@ var merrittData = map[string]map[string]string{
 	},
 }
 
-// merrittNames stand for znodes of the example in tables of changes.
 var merrittNames = []string{"{batch}", batchPath, "{job}", jobPath, "{request}", requestPath, "{entry}", entryPath, "{inbatch}", inBatch}
 
 func merrittBreaks(dialect string) map[string]func(f forest) {

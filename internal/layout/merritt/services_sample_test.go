@@ -8,7 +8,6 @@ import (
 
 const requestPath = "/access/small/qid0000000000"
 
-// servicesSample adds what the deployed services demand.
 func servicesSample(s *sample) {
 	// The example has every kind of lock.
 	s.also["*"] = []string{"R02", "R02/lock"}
@@ -56,7 +55,6 @@ func keyBreak(s *sample, d *services.Requirement) {
 	}
 }
 
-// inState moves the example's job to another state.
 func inState(f forest, state string) {
 	setKey(f, jobPath+"/status", "status", state)
 	f.remove(entryPath)

@@ -29,7 +29,6 @@ func lightTree(t *testing.T) forest {
 	return f
 }
 
-// document are the lines of Zuul's document.
 func document(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/zookeeper-map.txt")

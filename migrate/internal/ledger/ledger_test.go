@@ -142,7 +142,6 @@ func TestLedgerSays(t *testing.T) {
 	}
 }
 
-// compressed is text as an entry has it.
 func compressed(text string) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -182,7 +182,6 @@ func TestOneQueue(t *testing.T) {
 	t.Logf("%d decisions", n)
 }
 
-// deciders are the two tables.
 func deciders(force bool) map[string]func(standing.Facts, standing.Answer) standing.Decision {
 	return map[string]func(standing.Facts, standing.Answer) standing.Decision{
 		"release": standing.DecideRelease,
@@ -192,7 +191,6 @@ func deciders(force bool) map[string]func(standing.Facts, standing.Answer) stand
 	}
 }
 
-// all calls f with all facts that can be true together.
 func all(f func(standing.Facts)) {
 	for _, record := range []standing.RecordCondition{standing.AsMigrated, standing.Changed, standing.Absent} {
 		for _, job := range []standing.JobCondition{standing.NotBegun, standing.Begun, standing.Gone} {

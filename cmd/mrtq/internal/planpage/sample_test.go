@@ -58,7 +58,6 @@ func sample(n int) *Data {
 	}
 }
 
-// stopped is a page about a plan that can't be carried out.
 func stopped() *Data {
 	d := sample(20)
 	d.Records[2].Action = migrate.ActionBlock

@@ -19,7 +19,6 @@ func actsOnTerminal(s string) bool {
 	})
 }
 
-// hostile generates text with many characters that a terminal acts on.
 func hostile() *rapid.Generator[string] {
 	rare := rapid.SampledFrom([]rune("\x1b\x07\r\n\t\x00\x7f\u0085\u009b\u200d\u202e\u2066\u2028\ufeff\U000e0041\\\"é漢😀"))
 	return rapid.Custom(func(t *rapid.T) string {
