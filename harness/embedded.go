@@ -46,10 +46,8 @@ func (s *Server) launchEmbedded(context.Context) error {
 
 type embedded struct{ zk *minizk.Server }
 
-// Start serves again at the same ports, with the same tree.
 func (e *embedded) Start(context.Context) error { return e.zk.Restart() }
 
-// Stop closes the ports.
 func (e *embedded) Stop(context.Context) error { return e.zk.Stop() }
 
 // Kill does the same as Stop, because there is no process to kill, and no file
@@ -59,7 +57,6 @@ func (e *embedded) Kill() error { return e.zk.Stop() }
 // Ended finds nothing: the server runs as long as this process.
 func (e *embedded) Ended(context.Context) string { return "" }
 
-// LastWords returns the server's log.
 func (e *embedded) LastWords(context.Context) string {
 	var b strings.Builder
 	_ = e.zk.WriteLog(&b) // a Builder does not fail

@@ -172,7 +172,6 @@ type jvmNode struct {
 	done   chan struct{}      // closed when the process has ended and been waited for
 }
 
-// Start runs the server's process.
 func (n *jvmNode) Start(context.Context) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, n.argv[0], n.argv[1:]...)
@@ -215,7 +214,6 @@ func (n *jvmNode) Stop(ctx context.Context) error {
 	}
 }
 
-// Kill sends SIGKILL and returns when the process has ended.
 func (n *jvmNode) Kill() error {
 	if err := n.cmd.Process.Kill(); err != nil && err != os.ErrProcessDone {
 		return fmt.Errorf("harness: kill process %d: %w", n.cmd.Process.Pid, err)
@@ -224,7 +222,6 @@ func (n *jvmNode) Kill() error {
 	return nil
 }
 
-// Ended returns the process's exit status.
 func (n *jvmNode) Ended(context.Context) string {
 	select {
 	case <-n.done:
@@ -234,5 +231,4 @@ func (n *jvmNode) Ended(context.Context) string {
 	}
 }
 
-// LastWords returns the end of what the process has printed.
 func (n *jvmNode) LastWords(context.Context) string { return n.log.String() }

@@ -68,7 +68,6 @@ func (s *mirrored) Close() {
 	}
 }
 
-// Get is that of the session.
 func (s *mirrored) Get(path string) ([]byte, *zk.Stat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +114,6 @@ func (s *mirrored) Children(path string) ([]string, *zk.Stat, error) {
 	return slices.Clone(names), &zk.Stat{}, nil
 }
 
-// Create is that of the session.
 func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +125,6 @@ func (s *mirrored) Create(path string, data []byte, flags int32, acl []zk.ACL) (
 	return made, err
 }
 
-// Set is that of the session.
 func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +136,6 @@ func (s *mirrored) Set(path string, data []byte, version int32) (*zk.Stat, error
 	return stat, err
 }
 
-// Delete is that of the session.
 func (s *mirrored) Delete(path string, version int32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +147,6 @@ func (s *mirrored) Delete(path string, version int32) error {
 	return err
 }
 
-// Multi is that of the session.
 func (s *mirrored) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

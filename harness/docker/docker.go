@@ -155,15 +155,12 @@ func ensureImage(ctx context.Context, c client.APIClient, image string) error {
 
 type running struct{ testcontainers.Container }
 
-// Start starts the container again.
 func (r *running) Start(ctx context.Context) error {
 	return failed("restart a container", r.Container.Start(ctx))
 }
 
-// Stop gives the server some time to shut down.
 func (r *running) Stop(ctx context.Context) error { return r.end(ctx, stopTimeout) }
 
-// Kill gives it none.
 func (r *running) Kill() error { return r.end(context.Background(), 0) }
 
 // end stops the container, if it runs, and kills it if it does not end in time.
@@ -180,7 +177,6 @@ func (r *running) Ended(ctx context.Context) string {
 	return strings.TrimSpace(fmt.Sprintf("exit status %d %s", state.ExitCode, state.Error))
 }
 
-// LastWords returns the end of what the container has printed.
 func (r *running) LastWords(ctx context.Context) string {
 	logs, err := r.Logs(ctx)
 	if err != nil {

@@ -68,7 +68,6 @@ type actor struct {
 	reports map[string]client.Report // the last of each batch, by path
 }
 
-// ID returns ZooKeeper's id of the session.
 func (a *actor) ID() int64 { return a.conn.SessionID() }
 
 // End closes the session. The server would do this after the timeout.
@@ -77,7 +76,6 @@ func (a *actor) End() error {
 	return nil
 }
 
-// Do does a request.
 func (a *actor) Do(ctx context.Context, r library.Request) (library.Answer, error) {
 	a.now = r.Now
 	var answer library.Answer

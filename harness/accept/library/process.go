@@ -212,10 +212,8 @@ type driverSession struct {
 	id   int64
 }
 
-// ID returns ZooKeeper's id of the session.
 func (s *driverSession) ID() int64 { return s.id }
 
-// Do sends a request.
 func (s *driverSession) Do(ctx context.Context, r Request) (Answer, error) {
 	if able := s.p.able; able.lacks(r.Verb) || able.lacks(r.Verb+" "+r.What) {
 		return Answer{}, &Refusal{Kind: Unsupported, Text: able.Name + " does not offer " + r.Verb}
@@ -244,7 +242,6 @@ func (k RefusalKind) known() bool {
 	return false
 }
 
-// End closes the session.
 func (s *driverSession) End() error {
 	_, err := s.p.ask(context.Background(), message{Session: s.name, Request: &Request{Verb: "close"}}, s.d.opt.AnswerTimeout)
 	return err
