@@ -111,7 +111,6 @@ func (s *Status) undecided() bool {
 	return s.legacyHas(func(l LegacyStatus) bool { return len(l.Undecided) > 0 })
 }
 
-// held reports whether there is a hold of a run, or one that no run owns.
 func (s *Status) held(byRun bool) bool {
 	return slices.ContainsFunc(s.Holds, func(h HoldStatus) bool {
 		return byRun == h.OfRun()

@@ -11,7 +11,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// liftPlan is what a release does with the holds, and why some stay.
 type liftPlan struct {
 	ops    []znode.Op
 	queues []newqueue.QueueHold // that lose an owner of their hold
@@ -90,7 +89,6 @@ func (opt ReleaseOptions) ownersAfter(h HoldStatus) ledger.Owners {
 	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
 }
 
-// takesOwners reports whether the release is about a hold that has an owner which the release takes from it.
 func (opt ReleaseOptions) takesOwners(h HoldStatus) bool {
 	about := slices.Contains(opt.Queues, h.Queue)
 	if h.Collection != "" {

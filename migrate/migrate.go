@@ -120,7 +120,6 @@ func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Orig
 	return o, reasons.Join(err, cancelled(handover.MayHandOver(ctx, m.src, m.w, o)))
 }
 
-// clock is what runs and holds take their times from.
 var clock = time.Now
 
 func now() time.Time { return clock().UTC() }

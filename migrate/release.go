@@ -195,7 +195,6 @@ func (r *release) due() (entries []*ledger.Migrated) {
 	return entries
 }
 
-// isAbout reports whether the release is about a queue, or about one that is released together with it.
 func (r *release) isAbout(q newqueue.QueueHold) bool {
 	if len(r.opt.Queues) == 0 {
 		return len(r.opt.Collections) == 0
@@ -371,7 +370,6 @@ func (r *release) lift(ctx context.Context) (err error) {
 	return l.stays
 }
 
-// notesRestore reports whether the runs' records get to say that the operator knows that the target was restored.
 func (r *release) notesRestore() bool {
 	return r.opt.Restored && r.src != nil && r.t.RestoredUnnoted()
 }

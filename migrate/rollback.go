@@ -201,7 +201,6 @@ func (r *rollbackOp) noRun(id string) error {
 	return fmt.Errorf("%w %q", ErrNoRun, id)
 }
 
-// result is what is known of a rollback before the jobs are read.
 func (r *rollbackOp) result() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []Note{}, Forced: []Note{},
 		Undecided: []Note{}, AtWork: []Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}

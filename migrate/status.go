@@ -208,7 +208,6 @@ func (r *statusReader) runs() {
 	s.Holds = append(s.Holds, r.t.Holds...)
 }
 
-// withoutDigests is an ACL for everybody to read.
 func withoutDigests(acl []ACL) []ACL {
 	acl = slices.Clone(acl)
 	for i := range acl {

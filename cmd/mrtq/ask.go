@@ -13,7 +13,6 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 )
 
-// errDeclined says that a rollback or a completion was not confirmed.
 var errDeclined = errors.New("nothing was removed")
 
 // askToGoOn asks the operator at a terminal. Without one it refuses, and says that --yes is the

@@ -27,7 +27,6 @@ func (l *legacyFlags) flags(f *pflag.FlagSet) {
 	settings.Choice(f, &l.time, "time", "", "unit of the records' times; auto decides by magnitude", "auto", "s", "ms")
 }
 
-// nodeFlags adds only the flags that say where the queues are.
 func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
 	def := migrate.DefaultQueues()
 	l.nodes = map[migrate.QueueKind]*[]string{}

@@ -19,7 +19,6 @@ func (a *app) Phases(ctx context.Context, what string) (_ context.Context, finis
 	}), finish
 }
 
-// largeQueue is from how many records on a command spares memory.
 const largeQueue = 50_000
 
 var spare sync.Once

@@ -63,7 +63,6 @@ func (p place) named() files.Named { return files.Named{By: p.what, Path: p.File
 // written is the file that a TARGET is kept in, if it is one.
 func (p place) written() files.Named { return files.Named{By: p.what, Path: p.File, Regular: true} }
 
-// options say how to open a place. finish ends the meter's step.
 func (a *app) options(p place) (opt migrate.SideOptions, finish func(), err error) {
 	what, unit := "connecting to "+p.Text, ""
 	if p.isServer() {
@@ -136,7 +135,6 @@ func (a *app) openWritable(ctx context.Context, p place, packet int) (*migrate.W
 	return side, p.openError(err)
 }
 
-// openError makes it a usage error if the file of a place is missing.
 func (p place) openError(err error) error {
 	if err == nil || p.isServer() {
 		return err

@@ -42,7 +42,6 @@ var choiceUsage = map[string]string{
 	"unserviceable":     "other records that no service could work on",
 }
 
-// openToAll is the ACL of znodes that everybody may use.
 const openToAll = "world:anyone:cdrwa"
 
 func (p *planFlags) flags(f *pflag.FlagSet) {
@@ -153,7 +152,6 @@ func flagsOfPlan(saved *migrate.Plan) *planFlags {
 	return p
 }
 
-// settingsOf are the flags, for a command, with which a saved plan is made again.
 func settingsOf(saved *migrate.Plan) []advice.Flag {
 	return flagsOf(flagsOfPlan(saved).set, func(f *pflag.Flag) bool { return f.Value.String() != f.DefValue })
 }

@@ -134,7 +134,6 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Rollb
 	return a.wayOut(ctx, s.target, failed("target", s.target.Text, err))
 }
 
-// conclude says what was done. why is the reason why the rollback could not end.
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Run: u.Record, Older: u.Older, Undecided: u.Undecided}
 	word, removed, gave := "done", "removed", "given back"

@@ -167,7 +167,6 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	return a.conn.Prepare(a.log, func(news string) { a.Say("%s", news) })
 }
 
-// flagsOf are some flags as they are, for a command that is printed.
 func flagsOf(set *pflag.FlagSet, some func(*pflag.Flag) bool) (flags []advice.Flag) {
 	set.VisitAll(func(f *pflag.Flag) {
 		if !some(f) {

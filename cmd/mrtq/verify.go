@@ -97,7 +97,6 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-// sayQuarantine says what is not known, or is wrong, about the quarantine file.
 func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	switch n := v.Count("not-kept"); {
 	case n > 0:

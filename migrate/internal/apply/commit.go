@@ -101,7 +101,6 @@ func IsRace(refused *znode.MultiError) bool {
 	return refused != nil && (errors.Is(refused.Err, znode.ErrBadVersion) || errors.Is(refused.Err, znode.ErrNoNode) || errors.Is(refused.Err, znode.ErrNodeExists))
 }
 
-// wasDone reports whether the transaction with this record of the run was done.
 func (c *Chain) wasDone(ctx context.Context, path string, data []byte) (bool, error) {
 	// Nobody else can find out, so a cancelled context does not end the look. A lost
 	// session does.
@@ -131,10 +130,8 @@ func unknown(err error) error {
 
 // pause waits. The error wraps [ErrInterrupted].
 func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return interrupted(context.Cause(ctx))

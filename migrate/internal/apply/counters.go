@@ -71,7 +71,6 @@ func (c *counters) catchUp(ctx context.Context, w *zkconn.Writer, parent string)
 	return errSmaller
 }
 
-// advances is how many numbers one transaction skips.
 const advances part.Size = 500
 
 // AdvanceCounters moves the counters of these parents up to their lowest free number, so

@@ -30,7 +30,6 @@ const (
 	Waiting  ActivityKind = "waiting"  // a pending record does
 )
 
-// shows is what a record's status shows.
 var shows = map[legacy.Status]ActivityKind{legacy.Consumed: Consumed, legacy.Pending: Waiting}
 
 // FindActivity finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is

@@ -35,7 +35,6 @@ const (
 	RolledBack  RunState = "rolled-back"
 )
 
-// format is the version of the form in which runs and entries are written.
 const format = 5
 
 // Run is the record of one run, the data of /migration/runs/RUN.

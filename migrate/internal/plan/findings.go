@@ -110,7 +110,6 @@ var undone = map[string]Finding{
 	"undecodable": {Effect: LeftUndone, What: "undecodable: only the bytes are kept, in the quarantine file", Then: "have the depositor or requester submit it again"},
 }
 
-// findUndone adds the finding about a record that was not done.
 func (b *Builder) findUndone(r *Record) {
 	kind := r.Status + "-pending"
 	switch waits := []string{string(newqueue.JobHeld), string(newqueue.JobFailed)}; {

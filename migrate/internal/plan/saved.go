@@ -168,7 +168,6 @@ func (p *Plan) Differences(now *Plan) []string {
 	return found
 }
 
-// isDone reports whether a later plan shows that a record was migrated as planned.
 func (r *Record) isDone(now *Record) bool {
 	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
 }

@@ -108,7 +108,6 @@ func (b *Builder) checkToken(r rules.Record, s rules.State) {
 	}
 }
 
-// warnOfBatchID names a batch of dialect design whose name newqueue has to escape.
 func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
 	if batch != nil && batch.All.Jobs == 1 && batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
 		b.warn("batch-name", r.Path, fmt.Sprintf("its batchID %.80q can't be a znode's name: the batch is found as %q", batch.UUID, newqueue.BatchUUIDPath(batch.UUID)))

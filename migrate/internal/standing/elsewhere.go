@@ -152,7 +152,6 @@ type others struct {
 	keys  map[rules.Key]bool   // of other targets
 }
 
-// readOthers reads it. The error says what can't be read.
 func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 	folders, err := foldersElsewhere(ctx, t)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// namesPerRead is how many items are read together until one shows the dialect.
 const namesPerRead part.Size = 100
 
 // Dialect returns the dialect of the queue that the target holds, and the znode that shows

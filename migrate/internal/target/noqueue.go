@@ -22,7 +22,6 @@ type NoQueue struct {
 	Queues []string `json:"queues"`
 }
 
-// maxSearched is how many znodes are searched for a queue at most.
 const maxSearched = 50
 
 // ReadNoQueue says what is in a place where there is no new queue.

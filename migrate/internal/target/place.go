@@ -19,7 +19,6 @@ import (
 // ErrPlace says that the new queue can't be where the target is.
 var ErrPlace = errors.New("the new queue can't be there")
 
-// roots are the subtrees that a migration reads and writes.
 var roots = []string{
 	newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath, ledger.MigrationPath,
 }

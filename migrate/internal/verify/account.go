@@ -74,7 +74,6 @@ type observation struct {
 	lock    *znode.Node
 }
 
-// state is the job's state, as its status names it, in lower case.
 func (s *observation) state() string {
 	state, _ := s.Status()
 	return cmp.Or(state, "unreadable")
@@ -177,7 +176,6 @@ func (v *verifier) readSuspects(ctx context.Context, suspects []candidate, more 
 	return seen, merritt.Problems(tree, v.dialect), nil
 }
 
-// violates notes the rule of the layout that the job, or its entry, violates, if there is one.
 func (s *observation) violates(p layout.Finding) {
 	if p.Path != "" {
 		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
@@ -210,7 +208,6 @@ func oddity(n znode.Node, isParent bool) (DifferenceKind, string) {
 	return "", ""
 }
 
-// concludeJob accounts for a job after the last look.
 func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

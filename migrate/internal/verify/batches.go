@@ -57,7 +57,6 @@ func (v *verifier) checkBatches(ctx context.Context) error {
 	return nil
 }
 
-// batchObservation is a batch without its jobs' entries, as it is.
 type batchObservation struct {
 	nodes   []znode.Node   // with its name and its folders
 	there   bool           // its own znode is

@@ -60,7 +60,6 @@ type acceptCmd struct {
 
 var errNotAccepted = errors.New("not everything passed")
 
-// bothDialects is the value of --dialect that runs the scenarios in both.
 const bothDialects = "both"
 
 // Command is mrtq accept.

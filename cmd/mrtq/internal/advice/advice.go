@@ -241,7 +241,6 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	return Next{Ways: []Way{{isNew, is(migrate.AnswerNew)}, {isLegacy, is(migrate.AnswerLegacy)}}}
 }
 
-// goBack rolls back the newest run that was not rolled back, with more flags.
 func (a Adviser) goBack(s Situation, flags []Flag) string {
 	switch {
 	case a.Name == "rollback":
@@ -398,7 +397,6 @@ func (a Adviser) keep(s Situation) string {
 	return a.Command("migrate", []string{s.source(), s.Target}, slices.Concat(s.quarantine(), s.queues())...)
 }
 
-// inTwoEnsembles reports whether the run has taken its records from another ensemble, or from another file.
 func (s Situation) inTwoEnsembles() bool {
 	return s.Run != nil && s.Run.Origin.Chroot != "" && !s.Run.Origin.OneEnsemble
 }

@@ -74,7 +74,6 @@ func namesQueue(flag string) bool {
 	return flag == locks || slices.ContainsFunc(QueueFlags, func(q QueueFlag) bool { return q.Flag == flag })
 }
 
-// queues are the flags with the queue nodes of the run, if they are not the usual ones.
 func (s Situation) queues() (flags []Flag) {
 	is, usual := s.Run.Origin.Queues, migrate.DefaultQueues()
 	add := func(flag string, is, usual []string) {

@@ -45,7 +45,6 @@ var unplannable = map[migrate.ProblemKind]func(a Adviser, s Situation, fits stri
 	},
 }
 
-// solutionOf is the row of a kind of problem; the zero row if there is none.
 func solutionOf(kind migrate.ProblemKind) solution {
 	for _, row := range solutions {
 		if row.kind == kind {

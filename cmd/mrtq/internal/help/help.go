@@ -104,7 +104,6 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 // manyOrNone is in the text of each flag of the legacy queue nodes, and here in their title.
 const manyOrNone = `; can be repeated, and "" means none`
 
-// choice is the value of a flag whose values are in its text.
 type choice struct{ pflag.Value }
 
 func (choice) Type() string { return "choice" }

@@ -204,7 +204,6 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"rest":   func(paths []string) int { return len(paths) - 1 },
 }).Parse(pageHTML))
 
-// mark is in each page.
 const mark = `<meta name="generator" content="mrtq report">`
 
 // IsPage reports whether a file is a page that this package made.

@@ -28,7 +28,6 @@ func colourful(w io.Writer) bool {
 	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// paint colours text that goes to w, if w wants colour.
 func paint(w io.Writer, t Tone, s string) string {
 	colour, ok := toneColours[t]
 	if !ok || !colourful(w) {

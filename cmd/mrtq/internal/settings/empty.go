@@ -50,7 +50,6 @@ func (f filled) Set(s string) error {
 	return f.Value.Set(s)
 }
 
-// filledList is a flag's list, none of whose values may be empty.
 type filledList struct {
 	pflag.Value
 	pflag.SliceValue

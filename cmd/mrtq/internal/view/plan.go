@@ -58,7 +58,6 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	printProblems(s, p)
 }
 
-// printFindings prints what is to be known about records and batches, in sentences.
 func printFindings(s *screen.Screen, findings []migrate.Finding) {
 	if len(findings) > 0 {
 		s.Println("What could happen")

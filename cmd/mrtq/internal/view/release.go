@@ -73,7 +73,6 @@ func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone sc
 	return tone, word, text
 }
 
-// atWorkText counts who may be at work in the legacy queue, and says since when.
 func atWorkText(work []migrate.LegacyActivity) string {
 	count := map[migrate.ActivityKind]int{}
 	var since time.Time

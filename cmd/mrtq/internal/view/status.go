@@ -178,7 +178,6 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	return "released"
 }
 
-// stateWord is a state in words: "rolled back" for rolled-back.
 func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string(state), "-", " ") }
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
