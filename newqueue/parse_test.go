@@ -2,6 +2,7 @@ package newqueue
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 	"time"
 )
@@ -95,5 +96,22 @@ func TestValues(t *testing.T) {
 	}
 	if tok, err := Parse[Token](MrtZK, []byte(`{"token":"t","delivery-node":"7","cloud-content-byte":12,"status":200,"extra":1}`)); err != nil || tok.DeliveryNode != 7 || tok.CloudContentBytes != 12 || tok.Status != "200" || tok.Other["extra"] == nil {
 		t.Errorf("%+v %v", tok, err)
+	}
+}
+
+// TestBatchIDs: the name of a batch in batch-uuids is its batchID, unchanged, as in the client library. The library
+// can't have a batch with a batchID that no znode can have: here it has another name.
+func TestBatchIDs(t *testing.T) {
+	for id, name := range map[string]string{
+		"a batch of May": "a batch of May", "Überführung 漢字": "Überführung 漢字", "100%": "100%", "a%2Fb": "a%2Fb", "...": "...", "bid:1;x&y": "bid:1;x&y", "states": "states",
+		"a/b": "a%2Fb", "/": "%2F", ".": "%2E", "..": "%2E%2E", "bell \a": "bell %07", "nul \x00": "nul %00", "tab\tand\nline": "tab%09and%0Aline",
+		"a/": "a%2F", "clef \U0001d11e": "clef %F0%9D%84%9E", "private \ue000": "private %EE%80%80", "cut \xed\xa0\xbd": "cut %ED%A0%BD",
+	} {
+		if err := CheckBatchID(id); errors.Is(err, ErrValue) != (id != name) {
+			t.Errorf("%q: %v", id, err)
+		}
+		if got := BatchUUIDPath(id); got != "/batch-uuids/"+name {
+			t.Errorf("%q is at %s", id, got)
+		}
 	}
 }

@@ -88,29 +88,3 @@ func TestTooLarge(t *testing.T) {
 	}
 	w.check()
 }
-
-// TestBatchIDs: the name of a batch in batch-uuids is its batchID, unchanged, as in the client library. The library
-// can't have a batch with a batchID that no znode can have. newqueue stores it under another name.
-func TestBatchIDs(t *testing.T) {
-	eachDialect(t, func(t *testing.T, w *world) {
-		q := w.queue()
-		for id, name := range map[string]string{
-			"a batch of May": "a batch of May", "Überführung 漢字": "Überführung 漢字", "100%": "100%", "a%2Fb": "a%2Fb", "...": "...", "bid:1;x&y": "bid:1;x&y",
-			"a/b": "a%2Fb", ".": "%2E", "..": "%2E%2E", "bell \a": "bell %07", "a/": "a%2F", "clef \U0001d11e": "clef %F0%9D%84%9E",
-		} {
-			if err := newqueue.CheckBatchID(id); errors.Is(err, newqueue.ErrValue) != (id != name) {
-				t.Errorf("%q: %v", id, err)
-			}
-			bid := value(q.CreateBatch(ctx, newqueue.Submission{BatchID: id}))(t)
-			holdBatch(t, q, bid)
-			w.check()
-			if n := w.tree().Get("/batch-uuids/" + name); n == nil || string(n.Data) != bid {
-				t.Errorf("%q is not in batch-uuids", id)
-			}
-			value(q.DeleteBatch(ctx, bid))(t)
-			if names := w.tree().Children("/batch-uuids"); len(names) > 0 {
-				t.Errorf("left: %q", names)
-			}
-		}
-	})
-}
