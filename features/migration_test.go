@@ -24,7 +24,6 @@ var elsewhere = map[harness.Backend]string{
 	harness.Docker: "@M12",
 }
 
-// mrtq is the path of the command, which TestMain builds with small parts.
 var mrtq string
 
 func TestMain(m *testing.M) {

@@ -25,7 +25,6 @@ type expected struct {
 	Error   Kind
 }
 
-// readLines reads an ndjson file, which must not be empty.
 func readLines[T any](t testing.TB, file string) []T {
 	t.Helper()
 	b, err := os.ReadFile(file)

@@ -15,7 +15,6 @@ import (
 
 func (s *site) batchOf(id string) string { return string(s.data(newqueue.BatchUUIDPath(id))) }
 
-// own are the znodes of a batch without its jobs' entries, as text.
 func (s *site) own(bid string) string {
 	var b strings.Builder
 	tree := s.tree()

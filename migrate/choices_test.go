@@ -48,7 +48,6 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 	})
 }
 
-// defaults are the options of a first migration without any choice.
 func (s *site) defaults() migrate.MigrateOptions {
 	opt := s.options()
 	opt.Choices = migrate.DefaultChoices()

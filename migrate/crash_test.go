@@ -57,7 +57,6 @@ func rollbackOnce(s *site) error {
 	return err
 }
 
-// undisturbed is what a command leaves without any fault, and its number of transactions.
 func (c command) undisturbed(t *testing.T, d newqueue.Dialect) (ready, after *znode.Tree, transactions int) {
 	s := serve(t, corpus(t), d)
 	c.ready(s)
@@ -119,7 +118,6 @@ func TestCutAtEveryTransaction(t *testing.T) {
 	}
 }
 
-// sameRun checks that a run's record says the same, whoever finished it.
 func sameRun(t *testing.T, want, got *znode.Tree) {
 	t.Helper()
 	counts := func(tree *znode.Tree) string {

@@ -86,7 +86,6 @@ func (s *site) begin() {
 	s.w, s.session = s.open("")
 }
 
-// open opens one more session below a chroot, with credentials.
 func (s *site) open(chroot string, auth ...migrate.Auth) (w *migrate.Writer, session int64) {
 	s.t.Helper()
 	at := value(zkconn.ParseAddress(s.server.Addr() + chroot))(s)
@@ -460,7 +459,6 @@ func job(batch, id string) legacy.Payload {
 	}
 }
 
-// ingest is the path of an ingest record, by its number.
 func ingest(n int) string { return fmt.Sprintf("/ingest/mrtQ-0500%010d", n) }
 
 // pendings are ingest records 1 to n, all pending, some in each batch.
@@ -473,7 +471,6 @@ func pendings(t testing.TB, n, inBatch int) map[string][]byte {
 	return records
 }
 
-// queueTree is a legacy queue with these records, by path.
 func queueTree(t testing.TB, records map[string][]byte) *znode.Tree {
 	t.Helper()
 	tree := znode.NewTree()
@@ -557,7 +554,6 @@ func problem(p *migrate.Plan, kind migrate.ProblemKind) *migrate.Problem {
 	return &p.Problems[i]
 }
 
-// findings are a plan's findings with an effect, a line for each record or batch.
 func findings(p *migrate.Plan, e migrate.Effect) (lines []string) {
 	for _, f := range p.Findings {
 		for _, i := range f.Items {
@@ -569,7 +565,6 @@ func findings(p *migrate.Plan, e migrate.Effect) (lines []string) {
 	return lines
 }
 
-// kinds are the kinds of a verdict's differences, each once.
 func kinds(v *migrate.Verdict) string {
 	var all []string
 	for _, d := range v.Differences {

@@ -111,7 +111,6 @@ func sets(status legacy.Status) func(l *site, path string) {
 
 func (s *site) removes(path string) { s.remove(path) }
 
-// onJob does something with the job of a record, if it is there.
 func onJob(record string, do func(l *site, job string)) func(l *site) {
 	return func(l *site) {
 		if job := l.jobOf(record); job != "" && l.has(job) {

@@ -148,7 +148,6 @@ func takenBy(c legacyqueue.Consumer, tree *znode.Tree, node string) (order []str
 	return order
 }
 
-// sameOrder demands that now has all of a consumer's records, in the consumer's order.
 func sameOrder(t *testing.T, consumer string, then, now []string) {
 	t.Helper()
 	mine := slices.DeleteFunc(slices.Clone(now), func(path string) bool { return !slices.Contains(then, path) })

@@ -43,7 +43,6 @@ var twoRuns = map[string]func(s *site, between int){
 	},
 }
 
-// pending creates so many pending records, each of a batch of its own.
 func (s *site) pending(from, n int) {
 	s.t.Helper()
 	for i := from; i < from+n; i++ {

@@ -14,7 +14,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// accounted are the numbers of a verdict, without those that are 0.
 func accounted(v *migrate.Verdict) string {
 	r := v.Records
 	var parts []string

@@ -13,7 +13,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// refusing is a command that refuses, with the words that its operator has learned.
 type refusing struct {
 	*site
 	release  migrate.ReleaseOptions
@@ -120,7 +119,6 @@ func (r *refusing) may(path string, perms int32) {
 	r.setACL(path, zk.WorldACL(perms))
 }
 
-// run runs the command, and says which of the reasons it names.
 func (r *refusing) run(command string) (named func(reason) bool, err error) {
 	var shown *migrate.Verdict
 	atWork := false

@@ -19,7 +19,6 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// holdsNow are the queue holds, each with its owners.
 func (s *site) holdsNow() string {
 	var all []string
 	for _, h := range s.status().Holds {

@@ -234,7 +234,6 @@ func TestServicesWrites(t *testing.T) {
 	}
 }
 
-// checkSays are the rules of a check's errors and warnings, each once.
 func (s *site) checkSays() string {
 	s.t.Helper()
 	l := value(merritt.Named("merritt", string(s.dialect)))(s)

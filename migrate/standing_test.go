@@ -21,7 +21,6 @@ const (
 	others  = 2
 )
 
-// standings are what can have become of a record, and how it stands then.
 var standings = []struct {
 	name     string
 	released bool // all records were handed over before

@@ -156,7 +156,6 @@ func changes(tree *znode.Tree, path string) []tampering {
 	return slices.DeleteFunc(all, func(c tampering) bool { return c.want == "" })
 }
 
-// madeByRun reports whether a run has made a znode, in its first transaction.
 func madeByRun(tree *znode.Tree, path string) bool {
 	return slices.ContainsFunc(tree.Children("/migration/runs"), func(run string) bool {
 		return tree.Get("/migration/runs/"+run).Stat.Czxid == tree.Get(path).Stat.Czxid
@@ -333,7 +332,6 @@ func (s *site) judged() judgement {
 	return judgement{kinds(v), v, nil}
 }
 
-// fits reports whether verify says what it should, and names the place.
 func (c tampering) fits(j judgement) bool {
 	if j.said != c.want && (c.want != named || !slices.Contains([]string{damage, acted, asks}, j.said)) {
 		return false

@@ -23,7 +23,6 @@ func (s *site) beside(chroot string) *site {
 	return other
 }
 
-// restore puts back what a backup has below a path, znode by znode.
 func (s *site) restore(backup *znode.Tree, root string) {
 	s.t.Helper()
 	s.remove(root)
@@ -39,7 +38,6 @@ func (s *site) keptFolder() string {
 	return s.status().Newest().Origin.KeptRunPath()
 }
 
-// kept are the znodes in it, by their paths.
 func (s *site) kept() (paths []string) {
 	s.t.Helper()
 	folder := s.keptFolder()

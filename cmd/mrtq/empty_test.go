@@ -81,7 +81,6 @@ func TestEmptyArguments(t *testing.T) {
 	}
 }
 
-// runInProcess runs mrtq, and returns its exit code and what it says on stderr.
 func runInProcess(args ...string) (code int, says string) {
 	var stderr bytes.Buffer
 	code = run(args, &bytes.Buffer{}, &stderr)

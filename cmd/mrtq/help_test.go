@@ -19,7 +19,6 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 )
 
-// newRoot is the root command as run makes it, without outputs.
 func newRoot() *cobra.Command {
 	a := &app{Screen: screen.New(io.Discard, io.Discard)}
 	return a.root()

@@ -17,7 +17,6 @@ const pageServer = "localhost:2281"
 
 var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|zk .*[^&\n])$`)
 
-// pageScreen is a block of commands in a page, and what the page says that it prints.
 type pageScreen struct {
 	section, commands string
 	shown             bool   // the page has a screen of it
@@ -64,7 +63,6 @@ func (s *pageScreen) matches(got string) bool {
 	return regexp.MustCompile(`\A` + strings.Join(parts, `(?:.*\n)*`) + `\z`).MatchString(varied(got))
 }
 
-// resultLine matches the line with which a command ends its data and begins its result.
 var resultLine = regexp.MustCompile(`^[A-Z][a-z]+: [a-z, ]+\.`)
 
 // updated is the screen as it is now, with as many lines before and after … as it has, and the
@@ -97,7 +95,6 @@ func updated(page string, screens []*pageScreen, printed []string) string {
 	return page
 }
 
-// pageTerminal runs the commands of a page, on a server of the test.
 type pageTerminal struct {
 	dir            string
 	toHere, toPage *strings.Replacer

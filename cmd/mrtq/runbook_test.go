@@ -166,7 +166,6 @@ type nextSteps struct {
 	due []string // the commands of which the page must give one before a screen names another
 }
 
-// commandBelow matches a command that a screen names as the next one, or as one way to go on.
 var commandBelow = regexp.MustCompile(`(?m)^ {2,4}(mrtq .*)$`)
 
 func (n *nextSteps) after(commands, printed string) {
@@ -259,7 +258,6 @@ func (s *runbookSite) must(err error) {
 	}
 }
 
-// services starts the services, and lets them work until they find nothing.
 func (s *runbookSite) services() {
 	s.t.Helper()
 	s.must(s.world.Start())
@@ -286,7 +284,6 @@ func (s *runbookSite) submitLate() {
 	s.pending = append(s.pending, id)
 }
 
-// firstJobs lets the services work for a short time, and stops them.
 func (s *runbookSite) firstJobs() {
 	s.t.Helper()
 	s.must(s.world.Start())

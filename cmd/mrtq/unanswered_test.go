@@ -42,7 +42,6 @@ var commands = func() map[string][]string {
 	}
 }()
 
-// stage is a server with two sides, on which commands run.
 type stage struct {
 	*minizk.Server
 	words *strings.Replacer

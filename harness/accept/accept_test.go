@@ -170,7 +170,6 @@ const ownFeature = `Feature: Ours
     And nothing has changed
 `
 
-// stepPatterns are the patterns of all steps, sorted.
 func stepPatterns() (patterns []string) {
 	(&world{}).register(func(pattern string, _ any) { patterns = append(patterns, pattern) })
 	slices.Sort(patterns)

@@ -219,7 +219,6 @@ func dropCreate(part string) func(any) any {
 	return creates(part, func(*zk.CreateRequest) any { return nil })
 }
 
-// ephemeral makes znodes end with the session, and persistent makes all stay.
 func ephemeral(part string) func(any) any {
 	return creates(part, func(c *zk.CreateRequest) any {
 		c.Flags = zk.FlagEphemeral

@@ -21,7 +21,6 @@ const (
 	operations = 500
 )
 
-// concurrently calls do for each of all, with so many calls under way.
 func concurrently[T any](ctx context.Context, underWay int, all []T, do func(T) error) error {
 	g, failed := errgroup.WithContext(ctx)
 	g.SetLimit(underWay)

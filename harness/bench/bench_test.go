@@ -20,7 +20,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// mrtq is the path of the command, which is built once for all tests.
 var mrtq string
 
 func TestMain(m *testing.M) {

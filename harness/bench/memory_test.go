@@ -90,7 +90,6 @@ func watch(t *testing.T, cmd *exec.Cmd) (most int64) {
 	}
 }
 
-// serveQueue serves the queue in a folder from a process of its own until the test ends.
 func serveQueue(t *testing.T, dir string) (address string) {
 	t.Helper()
 	cmd := exec.Command(mrtq, "zk", "--load", "queue.ndjson")

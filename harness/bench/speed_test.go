@@ -72,7 +72,6 @@ const (
 	firstRun   = "run0000000000"
 )
 
-// bench is one server while it is measured, and what was measured.
 type bench struct {
 	dir     string // in which mrtq runs
 	address string
@@ -83,7 +82,6 @@ type bench struct {
 	samples map[string][]sample // by name; one for each round
 }
 
-// sample is one measurement, in seconds.
 type sample struct {
 	seconds float64
 	cpu     float64 // the command's own processor time; 0 if no command ran

@@ -93,7 +93,6 @@ func (b *breaker) remove(path string) {
 	must(b.t, b.conn.Delete(path, -1))
 }
 
-// damage is a row of the table: a way to damage a migrated tree.
 type damage struct {
 	id, what string // the demand that it breaks
 	changes  []string

@@ -19,7 +19,6 @@ func findings(t *testing.T, tree *znode.Tree) []layout.Finding {
 	return slices.DeleteFunc(all, func(f layout.Finding) bool { return f.Severity == layout.Info })
 }
 
-// deployedMap is the map of the layout, with what the deployed services demand.
 func deployedMap(t *testing.T) *layout.Map {
 	return value(merritt.Named("merritt", string(newqueue.MrtZK)))(t)
 }

@@ -114,7 +114,6 @@ func (q *queue) request(in newqueue.AccessQueue, token string) (path string) {
 	return path
 }
 
-// writes takes one turn, and returns what it wrote, with J and B for the ids.
 func (q *queue) writes(t *daemons.Turn) (all []string) {
 	q.t.Helper()
 	short := strings.NewReplacer("bid-bid0000000001", "UUID", "jid0000000001", "J", "bid0000000001", "B")
@@ -142,7 +141,6 @@ func (q *queue) worker(name services.Daemon) *daemons.Actor {
 	return nil
 }
 
-// step takes one turn, in which there must be something to do.
 func (q *queue) step(a *daemons.Actor) {
 	q.t.Helper()
 	if did := value(a.Step())(q.t); !did {

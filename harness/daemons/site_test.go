@@ -48,12 +48,10 @@ func options() migrate.PlanOptions {
 		Deleted: "migrate", Undecodable: "quarantine", InventoryRecords: "migrate", Unserviceable: "migrate"}}
 }
 
-// site is a ZooKeeper with a legacy queue and, beside it, what was migrated.
 type site struct {
 	server *minizk.Server // without a port
 }
 
-// migrated is a queue, migrated in dialect mrt-zk.
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := serve(t, legacyQueue)
@@ -62,7 +60,6 @@ func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	return s
 }
 
-// serve starts a server without a port that has a tree.
 func serve(t *testing.T, tree *znode.Tree) *site {
 	t.Helper()
 	s := &site{server: minizk.RunWith(t, minizk.Options{Private: true})}
@@ -121,7 +118,6 @@ func (s *site) home(t *testing.T) *daemons.Home {
 	return h
 }
 
-// services starts the services, without holds.
 func (s *site) services(t *testing.T) *daemons.World {
 	t.Helper()
 	w := daemons.New(daemons.Options{New: s.place(t), Home: s.home(t)})
@@ -130,7 +126,6 @@ func (s *site) services(t *testing.T) *daemons.World {
 	return w
 }
 
-// jobs returns the migrated jobs in a state, in the order of their ids.
 func jobs(tree *znode.Tree, state string) []string {
 	var all []string
 	for _, entry := range tree.Children("/jobs/states/" + strings.ToLower(state)) {

@@ -34,7 +34,6 @@ func first[T any](all ...T) []T {
 	return all[:1]
 }
 
-// ensemble is a legacy queue on three servers of Apache's, and the new one.
 type ensemble struct {
 	*explored
 	t       *testing.T
@@ -82,7 +81,6 @@ func (e *ensemble) operator() *migrate.Writer {
 	return w
 }
 
-// leader is the server that leads, and a follower.
 func (e *ensemble) leader() (leader, follower int) {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		for i, host := range strings.Split(e.server.Address(), ",") {
@@ -132,7 +130,6 @@ func (e *ensemble) once(ctx context.Context, what string) error {
 	return err
 }
 
-// clean removes everything, and makes the legacy queue again.
 func (e *ensemble) clean() {
 	e.t.Helper()
 	e.leader()
@@ -142,7 +139,6 @@ func (e *ensemble) clean() {
 	e.fill()
 }
 
-// count checks how many jobs each record has, and how many records are in the legacy queue.
 func (e *ensemble) count(want, legacy int) {
 	e.t.Helper()
 	conn := e.client(e.server.Address())
@@ -173,7 +169,6 @@ func (e *ensemble) count(want, legacy int) {
 	}
 }
 
-// failures are what happens to the servers, and how it ends.
 var failures = []struct {
 	name string
 	do   func(e *ensemble, leader, follower int)

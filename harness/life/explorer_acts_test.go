@@ -43,7 +43,6 @@ const (
 	largeOne  = 8
 )
 
-// fill creates the legacy queue, and something that nobody may touch.
 func (e *explored) fill() {
 	e.truth = truth{bytes: map[string][]byte{}, fates: map[string]fate{}, dead: map[string]bool{}, loose: map[string]bool{}}
 	for i, r := range []struct {
@@ -61,7 +60,6 @@ func (e *explored) fill() {
 	e.create("/foreign", []byte("of somebody else"), 0)
 }
 
-// deposited submits a record for ingest, and requested one for access.
 func (e *explored) deposited(id, batch string, status legacy.Status) string {
 	e.fates["jid-"+id] = fate{1, 1}
 	if status == legacy.Completed {

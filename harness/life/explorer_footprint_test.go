@@ -47,7 +47,6 @@ func (t touched) meets(other touched) bool {
 	return false
 }
 
-// recorded lets the command run, and stops it at each request.
 func recorded(t *testing.T, d newqueue.Dialect, n night) *recording {
 	r := &recording{dialect: d, night: n, ended: map[[32]byte]bool{}}
 	story, failed := world(t, d, n, nil, func(e *explored) {

@@ -140,7 +140,6 @@ type words struct {
 	others   bool
 }
 
-// outcome is how a command ended, and what the operator is asked then.
 type outcome struct {
 	error
 	undecided []migrate.Note
@@ -204,7 +203,6 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	return out
 }
 
-// toRollBack is the newest run that was not rolled back; "" if it is the newest of all.
 func (e *explored) toRollBack() string {
 	runs := value(migrate.ReadStatus(e.ctx, &e.source.Reader)).Runs
 	for i, run := range slices.Backward(runs) {
@@ -217,7 +215,6 @@ func (e *explored) toRollBack() string {
 	return ""
 }
 
-// sound fails if verify finds damage, and nobody has damaged anything.
 func (e *explored) sound(v *migrate.Verdict) {
 	for _, d := range v.Differences {
 		e.say("    %.200v", d)
@@ -266,7 +263,6 @@ func known(err error) bool {
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
 }
 
-// run is a command of the operator, who learns from what it says.
 func (e *explored) run(what string) error {
 	o := e.operator()
 	defer o.close()
@@ -406,7 +402,6 @@ func (e *explored) newWorkers() (worked bool) {
 	return worked
 }
 
-// obey does what mrtq says, until nothing is left to do.
 func (e *explored) obey() {
 	for range most + 1 {
 		if e.busy { // nobody waits for the operator
@@ -530,7 +525,6 @@ func (e *explored) resume() {
 
 var resumes = map[string]daemons.Action{"held": daemons.ReleaseJob, "failed": daemons.RequeueJob}
 
-// count fails if the work of a record was not done as often as it should, or if something foreign is gone.
 func (e *explored) count() {
 	executions := e.world.Executions()
 	for _, key := range slices.Sorted(maps.Keys(executions)) {

@@ -19,7 +19,6 @@ const elsewhereAt = "/elsewhere"
 
 const keptRoot = "/mrtq-handed-over"
 
-// kept are the kept bytes of a target, by their paths.
 type kept map[string]string
 
 func (k kept) has(key string) bool {
@@ -52,7 +51,6 @@ func keptBelow(tree *znode.Tree, chroot string) kept {
 	return all
 }
 
-// same reports whether nothing was added, removed or changed.
 func (k kept) same(other kept) bool {
 	return len(k) == len(other) && !slices.ContainsFunc(slices.Collect(maps.Keys(k)), func(path string) bool { return k[path] != other[path] })
 }

@@ -26,7 +26,6 @@ var torture = flag.Bool("torture", false, "explore everything, try all cuts, and
 // in a small ZooKeeper of its own, in time that does not pass. Most are left out: those whose act the next request
 // can't notice.
 
-// night is a command, what came before it, and what the operator wants in the end.
 type night struct {
 	name    string
 	before  func(*explored)
@@ -93,7 +92,6 @@ type moment struct {
 	executions map[string]daemons.Execution
 }
 
-// explored is the world of one combination: everybody, and what the oracle and the operator know.
 type explored struct {
 	*site
 	truth
@@ -183,7 +181,6 @@ func (e *explored) moment() *moment {
 	return &moment{e.tree(), e.truth.clone(), e.home.Clone(), e.world.Executions()}
 }
 
-// combination is an act in a gap of a command, and what becomes of the command there.
 type combination struct {
 	deed *deed
 	mode mode
@@ -222,7 +219,6 @@ func (r *recording) run(t *testing.T, c combination) ([]string, string) {
 	})
 }
 
-// disturbed lets the command run, and the act happen in its gap.
 func (e *explored) disturbed(r *recording, c combination) {
 	o := e.operator()
 	defer o.close()
@@ -239,7 +235,6 @@ func (e *explored) disturbed(r *recording, c combination) {
 	e.learn(r.night.command, e.during(e.ctx, o, r.night.command, nth, func() { e.act(c.deed, o) }))
 }
 
-// during lets something happen before the nth request of a command, or else after it.
 func (e *explored) during(ctx context.Context, o *operator, command string, nth int, meanwhile func()) outcome {
 	gate := make(chan struct{})
 	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
@@ -342,7 +337,6 @@ func (r *recording) explore(t *testing.T, part, first int) (f found) {
 	return f
 }
 
-// combinations are those of an act before a change, after the one before.
 func (r *recording) combinations(step int, d *deed, fp *footprint, f *found) (all []combination) {
 	if step == len(r.changes) {
 		all = append(all, combination{deed: d, mode: held})

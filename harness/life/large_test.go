@@ -77,7 +77,6 @@ func (e *explored) exact() {
 	}
 }
 
-// everything lets the services do all that is left, and clean up.
 func (e *explored) everything() {
 	must(e.world.Run())
 	e.resume()

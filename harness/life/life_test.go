@@ -43,7 +43,6 @@ type trouble struct {
 var troubles = []string{"", "killed before a change", "killed after a change", "connection lost before a change", "connection lost after a change",
 	"cancelled", "session expires", "others act"}
 
-// commands are what the operator does, each as often as it should happen.
 var commands = []string{"migrate", "migrate", "migrate --again all", "verify", "verify", "release", "release", "release ingest", "rollback", "rollback --force", "complete", "hold"}
 
 // all are the acts of the explorer, and one that blocks the next plan, until the operator chooses something else in the

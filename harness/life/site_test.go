@@ -110,14 +110,12 @@ func (s *site) create(path string, data []byte, flags int32) string {
 	return value(s.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll)))
 }
 
-// open opens a session of mrtq's own client, below a chroot.
 func (s *site) open(chroot string, dial func(context.Context) (net.Conn, error)) *migrate.Writer {
 	w := value(zkconn.OpenWriter(s.ctx, zkconn.Config{Address: zkconn.Address{Servers: []string{"private:0"}, Chroot: chroot}, Dial: dial, GiveUpAfter: time.Second}))
 	s.later(w.Close)
 	return w
 }
 
-// operator is a process of an operator, with its sessions.
 type operator struct {
 	w    *migrate.Writer // with the new queue, which has the whole tree
 	from *migrate.Writer // with the legacy queue, for migrate
@@ -224,7 +222,6 @@ func (s *site) removeAll(path string) {
 	must(s.conn.Delete(path, -1))
 }
 
-// deposit submits a record for ingest, manifest one for the inventory, and request one for access.
 func (s *site) deposit(id, batch string, status legacy.Status) string {
 	return s.submit("/ingest/mrtQ-0000", status, legacy.Payload{"batchID": batch, "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
 		"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": "Title of " + id, "creator": "Someone"})

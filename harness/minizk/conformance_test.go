@@ -46,7 +46,6 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// waiting are the scenarios that wait for a real server's clock, or need a server of their own.
 var waiting = []string{"expiry", "reaping", untouched}
 
 // TestConformanceReal compares the real server with its transcripts, or records them. The scenarios
@@ -90,7 +89,6 @@ func sameLines(t tb, got, want string) {
 	}
 }
 
-// number matches numbers and times, which differ between servers and between runs.
 var number = regexp.MustCompile(`0x[0-9a-f]+|[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9: ]+ UTC [0-9]+|-?[0-9]+([.:][0-9]+)*`)
 
 // sidPattern matches a session of cons.

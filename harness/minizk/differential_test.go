@@ -13,7 +13,6 @@ import (
 	"mrtq/internal/jute"
 )
 
-// words are what a random request has in its fields.
 var words = map[string][]string{
 	// The paths collide often, and some are wrong.
 	"path": {`"/s"`, `"/s/a"`, `"/s/a/b"`, `"/s/a/b/c"`, `"/s/b"`, `"/s/b/a"`, `"/s/c"`, `"/s/a/"`, `"/s/a//b"`, `"/s/a/."`, `"bad"`},
@@ -86,7 +85,6 @@ func several(t *rapid.T, from []jute.OpCode) string {
 	return strings.Join(ops, "; ")
 }
 
-// step draws what the client called name does: a request, or what becomes of its connection.
 func step(t *rapid.T, name string) string {
 	if rapid.IntRange(0, 4).Draw(t, "what") > 0 {
 		return name + " " + request(t, operations, "")

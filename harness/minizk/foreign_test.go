@@ -58,7 +58,6 @@ func output(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// oks checks that the client's program reported success for each of its parts, in order.
 func oks(t *testing.T, out string, parts ...string) {
 	t.Helper()
 	var got []string
@@ -89,7 +88,6 @@ func TestKazoo(t *testing.T) {
 	})
 }
 
-// javaJars are Debian's, by their names without versions.
 func javaJars(t *testing.T) string {
 	t.Helper()
 	var path []string

@@ -107,7 +107,6 @@ func do(t testing.TB, c *rawConn, r jute.Request) jute.Code {
 	return p.Err
 }
 
-// queue buffers requests, and sends them at once.
 func queue(t testing.TB, c *rawConn, requests ...jute.Request) {
 	t.Helper()
 	for _, r := range requests {

@@ -38,7 +38,6 @@ type rawPacket struct {
 	Body []byte
 }
 
-// dialRaw opens a connection to addr without a session.
 func dialRaw(addr string) (*rawConn, error) {
 	c, err := net.DialTimeout("tcp", addr, ioTimeout)
 	if err != nil {

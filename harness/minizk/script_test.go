@@ -32,7 +32,6 @@ func (w *world) run(script string) {
 	}
 }
 
-// line does one line of a script: the name of a client, and what it does.
 func (w *world) line(what string) {
 	w.t.Helper()
 	a := &args{w, what, tokens(what)}
@@ -148,7 +147,6 @@ func (a *args) next() string {
 	return word
 }
 
-// is reads a word, if it is the next one.
 func (a *args) is(word string) bool {
 	if len(a.left) == 0 || a.left[0] != word {
 		return false

@@ -137,7 +137,6 @@ func (c *client) events(all ...rawPacket) {
 	}
 }
 
-// bytes sends bytes, with their length before them or as they are.
 func (c *client) bytes(framed bool, b []byte) {
 	c.w.t.Helper()
 	var err error
@@ -160,7 +159,6 @@ func (c *client) expectEvent(what string) {
 	c.w.note("%s%s event %s", what, arrow, c.w.event(p))
 }
 
-// expectEnd records that the server ends the connection, and what came before.
 func (c *client) expectEnd(what string) {
 	c.w.t.Helper()
 	for {

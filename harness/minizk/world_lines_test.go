@@ -47,7 +47,6 @@ func (w *world) stat(s znode.Stat) string {
 		s.Version, s.Cversion, s.Aversion, w.owner(s.EphemeralOwner), s.DataLength, s.NumChildren)
 }
 
-// end returns why a record can't be read, or that bytes follow it.
 func end(d *jute.Decoder) error {
 	if d.Err() == nil && d.Len() > 0 {
 		return fmt.Errorf("%d bytes follow the record", d.Len())

@@ -82,7 +82,6 @@ func (w *world) note(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-// dial connects without a session.
 func (w *world) dial(name string) *client {
 	w.t.Helper()
 	c, err := dialRaw(w.addr)

@@ -20,7 +20,6 @@ import (
 
 var torture = flag.Bool("torture", false, "rehearse a night's worth of queues with odd records, not only a few small ones")
 
-// properties are the names that are varied, by the queue of the record.
 var properties = map[string][]string{
 	"/ingest": strings.Fields("batchID jobID profile type filename update submitter responseForm digestType digestValue localID objectID title creator date note " +
 		"notification notificationFormat retainTargetURL DCtitle DCdate queuePriority batch_id legacy.batch_id profile_name legacy.profile_name payload_url payload_type " +
@@ -84,7 +83,6 @@ func varied(t *testing.T, made *znode.Tree, random *rand.Rand) *znode.Tree {
 	return tree
 }
 
-// without is a tree without some znodes.
 func without(t *testing.T, tree *znode.Tree, paths []string) *znode.Tree {
 	t.Helper()
 	rest := znode.NewTree()

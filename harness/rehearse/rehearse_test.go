@@ -51,7 +51,6 @@ func readCopy(t *testing.T, tree *znode.Tree, queues migrate.Queues) (*rehearse.
 	return rehearse.ReadCopy(t.Context(), src, legacy.Options{})
 }
 
-// queue is a legacy queue, changed.
 func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
 	t.Helper()
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1})
@@ -114,7 +113,6 @@ func consume(t *testing.T, tree *znode.Tree) (path string) {
 	return ""
 }
 
-// first returns the first pending job of a queue, and its entry in its queue.
 func first(s daemons.Session, root string) (jid, entry string, err error) {
 	names, _, err := s.Children(root + "/jobs/states/pending")
 	if err != nil || len(names) == 0 {

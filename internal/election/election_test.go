@@ -46,8 +46,6 @@ func do(t *testing.T, w *zkconn.Writer, ops ...znode.Op) {
 	}
 }
 
-// candidate is one process in the election, with the places that Lead reported
-// and Lead's result.
 type candidate struct {
 	w        *zkconn.Writer
 	place    *election.Place

@@ -177,7 +177,6 @@ func componentOf(path string) (component string, ok bool) {
 	return component, component != ""
 }
 
-// ours are our packages, without the one of these tests.
 func ours(t *testing.T) []listed {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()

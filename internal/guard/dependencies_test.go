@@ -92,7 +92,6 @@ func TestImportedDependencies(t *testing.T) {
 	}
 }
 
-// dependencies are a package and all packages that it needs, by import path.
 func dependencies(t *testing.T, root string) map[string]listed {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Standard,Module", root).Output()

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// pages are README.md and the pages in docs, by path.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("docs/*.md")
@@ -26,7 +25,6 @@ func pages(t *testing.T) map[string]string {
 	return all
 }
 
-// goFiles are all Go files of the project, by path.
 func goFiles(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -123,8 +121,6 @@ func TestPromisesAreProved(t *testing.T) {
 	}
 }
 
-// declares reports whether a Go file declares a function, a method, a type or
-// a variable.
 func declares(t *testing.T, path, name string) bool {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -16,7 +16,6 @@ var (
 	stat = znode.Stat{Czxid: 1, Mzxid: 2, Ctime: 3, Mtime: 4, Version: 5, Cversion: 6, Aversion: 7, EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
 )
 
-// record is one kind of record: a value, how to write it and how to read it.
 type record struct {
 	name  string
 	value any
@@ -29,7 +28,6 @@ func of[T any](name string, loose bool, value T, write func([]byte, T) []byte, r
 	return record{name, value, func(v any) []byte { return write(nil, v.(T)) }, func(d *Decoder) any { return read(d) }, loose}
 }
 
-// records has one of each record, and of each optional part.
 var records = func() []record {
 	return []record{
 		of("connect request", true, ConnectRequest{1, 2, 3, 4, []byte("password"), true, true}, AppendConnectRequest, (*Decoder).ConnectRequest),

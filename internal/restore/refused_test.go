@@ -91,7 +91,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// ephemeral creates an ephemeral znode, whose session lasts as long as the test.
 func ephemeral(t *testing.T, path, data string) func(w *zkconn.Writer) error {
 	return func(w *zkconn.Writer) error {
 		conn, _, err := zk.Connect(w.Address().Servers, 10*time.Second, zk.WithLogInfo(false))

@@ -46,7 +46,6 @@ func must(t fataler, err error) {
 	}
 }
 
-// file is a new file, alone in its folder.
 func file(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

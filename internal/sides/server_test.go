@@ -191,7 +191,6 @@ func ranked(t fataler, dump string, after int64) string {
 	return b.String()
 }
 
-// verdict is what an answer means, without its wording.
 func verdict(err error) string {
 	if err == nil {
 		return "done"

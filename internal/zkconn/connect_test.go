@@ -221,7 +221,6 @@ func listen(t *testing.T, f func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// read returns after n bytes, or if the other side has closed.
 func read(c net.Conn, n int) {
 	for buf := make([]byte, 1<<10); n > 0; {
 		k, err := c.Read(buf[:min(n, len(buf))])

@@ -13,7 +13,6 @@ import (
 
 func TestMain(m *testing.M) { shared.Main(m) }
 
-// server is a real ZooKeeper that the tests share, one after the other.
 func server(t *testing.T) *harness.Server {
 	t.Helper()
 	return shared.Server(t, false)

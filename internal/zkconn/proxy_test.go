@@ -11,8 +11,6 @@ import (
 	"mrtq/internal/jute"
 )
 
-// proxy is between a session and its server, and does what a test wants with
-// their packets.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -30,13 +28,11 @@ type proxy struct {
 	change func(request, answer packet) (body []byte)
 }
 
-// packet is one request or answer without its length.
 type packet struct {
 	answer bool
 	body   []byte
 }
 
-// opcode is a request's, -1 for a connection's first packet.
 func (p packet) opcode() int {
 	if p.answer || len(p.body) < 8 || len(p.body) == 45 && p.xid() == 0 {
 		return -1
@@ -143,7 +139,6 @@ func (p *proxy) pump(from, to net.Conn, answer bool) {
 	}
 }
 
-// requestOf is the newest request that has the answer's xid.
 func (p *proxy) requestOf(answer packet) packet {
 	for _, request := range slices.Backward(p.seen) {
 		if request.xid() == answer.xid() {

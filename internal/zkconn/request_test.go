@@ -14,8 +14,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// failed changes the answer to a multiRead to an error's header, with the given
-// body.
 func failed(code int32, body ...byte) func(request, answer packet) []byte {
 	return func(request, answer packet) []byte {
 		if !isMultiRead(request) {

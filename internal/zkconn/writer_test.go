@@ -15,7 +15,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// maxRequest is the longest request that a session sends, in bytes.
 const maxRequest = 16 << 20
 
 func start(t *testing.T, w *zkconn.Writer, ops ...znode.Op) <-chan error {

@@ -13,7 +13,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// broken says how a tree's tables contradict its nodes, or returns "".
 func (db *Database) broken() string {
 	owned, reaped := 0, 0
 	for n := range db.nodes.All("/") {
@@ -74,7 +73,6 @@ func (wt *watchTable) broken() string {
 	return ""
 }
 
-// image returns all that is known of znodes, as text.
 func image(nodes *znode.Tree) string {
 	var b strings.Builder
 	for n := range nodes.All("/") {

@@ -14,8 +14,6 @@ var head = Magic + "\x73\x72\x00\x14java.util.Properties" + propertiesClass.rest
 
 func empty() []byte { return []byte(head + "\x00\x78\x70") }
 
-// body is a stream with the given number of entries and the given bytes after
-// it.
 func body(count byte, rest string) []byte { return []byte(head + string(count) + rest) }
 
 const (

@@ -23,7 +23,6 @@ func holdBatch(t *testing.T, q *client.Queue, bid string) {
 	must(t, q.MoveBatch(ctx, bid, newqueue.BatchPending, newqueue.BatchHeld))
 }
 
-// report reports the batch that waits for a report, and returns the report.
 func report(t *testing.T, q *client.Queue, s newqueue.BatchState) client.Report {
 	t.Helper()
 	b := value(q.AcquireBatch(ctx, s))(t)

@@ -42,7 +42,6 @@ func (h *holders) giveUp(worker int) {
 	}
 }
 
-// succeeded notes a success, and reports whether it is the first one in this state.
 func (h *holders) succeeded(jid string, s newqueue.JobState) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -126,7 +126,6 @@ func (p *party) relock(path string) {
 	}
 }
 
-// with lets a worker do something to a job, whatever state it is in.
 func (p *party) with(jid string, do func(*client.Job) error) {
 	j, err := p.q.Job(ctx, jid)
 	if err != nil {

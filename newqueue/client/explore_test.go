@@ -107,7 +107,6 @@ func TestExplorerIsComplete(t *testing.T) {
 	}
 }
 
-// fault is what goes wrong with a transaction, and what a rival does meanwhile.
 type fault struct {
 	nth     int  // of the transactions; 0 is none
 	read    int  // or nothing is lost, and the rival acts before a read

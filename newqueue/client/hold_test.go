@@ -11,7 +11,6 @@ import (
 	"mrtq/newqueue/client"
 )
 
-// lockable is a job, a batch or a request.
 type lockable interface {
 	Path() string
 	Locked() bool

@@ -22,7 +22,6 @@ type hooked struct {
 
 type send func() ([]zk.MultiResponse, error)
 
-// hooked returns such a connection, and a queue on it.
 func (w *world) hooked(opts ...client.Option) (*hooked, *client.Queue) {
 	w.t.Helper()
 	conn, s := connect(w.t, address(w.t))

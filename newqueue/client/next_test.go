@@ -30,7 +30,6 @@ type waiter struct {
 	failed chan error
 }
 
-// waiting starts a worker, and returns when it has set a watch on the path.
 func (w *world) waiting(next nexts, path string, recheck time.Duration) *waiter {
 	w.t.Helper()
 	conn, q := w.hooked(client.WithRecheck(recheck))
@@ -52,7 +51,6 @@ func (w *world) waiting(next nexts, path string, recheck time.Duration) *waiter 
 	return v
 }
 
-// gets expects what the worker got, and that it is locked.
 func (v *waiter) gets(t *testing.T, w *world, want string) {
 	t.Helper()
 	select {

@@ -68,7 +68,6 @@ func eachDialect(t *testing.T, f func(*testing.T, *world)) {
 	}
 }
 
-// open returns a queue with a session of its own, which the test may end.
 func (w *world) open(opts ...client.Option) (*client.Queue, *session) {
 	w.t.Helper()
 	conn, s := connect(w.t, address(w.t))
@@ -111,7 +110,6 @@ func (w *world) check() {
 	}
 }
 
-// put writes a znode through the second connection, with its parents.
 func (w *world) put(path, data string) {
 	w.t.Helper()
 	parts := strings.Split(path[1:], "/")

@@ -32,7 +32,6 @@ func value[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// batchOf creates a batch that is processing, with n pending jobs.
 func batchOf(t *testing.T, q *client.Queue, n int) (string, []string) {
 	t.Helper()
 	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p", BatchID: fmt.Sprint("uuid-", roots.Add(1))}))(t)

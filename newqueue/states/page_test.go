@@ -63,7 +63,6 @@ func batchEntry(t states.Transition) string {
 	return string(t.BatchEntry)
 }
 
-// diagram is an entity's state diagram, as Mermaid draws it.
 func diagram(e states.Entity, d newqueue.Dialect) string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")

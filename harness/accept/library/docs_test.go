@@ -37,7 +37,6 @@ func TestVerbsPage(t *testing.T) {
 	goldenfile.Section(t, page, "<!-- kinds -->", "<!-- end of the kinds -->", b.String()+"\n", *update)
 }
 
-// transcript are requests, as mrtq sends them.
 const transcript = `{"n":1,"verb":"hello","protocol":1,"servers":"127.0.0.1:2181"}
 {"n":2,"verb":"open","session":"s1","root":"/q","dialect":"design"}
 {"n":3,"verb":"init","what":"queue","session":"s1","now":"2024-03-01T12:00:00-08:00"}

@@ -43,7 +43,6 @@ func (s quietSession) End() error {
 	return nil
 }
 
-// served is what Serve answers to these requests, which come all at once, by the numbers of the requests.
 func served(t *testing.T, l library.Library, requests ...string) (answers []string) {
 	t.Helper()
 	var in, out strings.Builder

@@ -45,7 +45,6 @@ func (f forest) move(from, to string) {
 	}
 }
 
-// change gives a znode other data, or none if data is "".
 func (f forest) change(path, data string) {
 	n, ok := f[path]
 	if !ok {
@@ -68,12 +67,10 @@ func (f forest) tree(t testing.TB) *znode.Tree {
 
 func (f forest) clone() forest { return maps.Clone(f) }
 
-// exampleTime is when everything in an example was created, in milliseconds.
 const exampleTime = 1_700_000_000_000
 
 var parameter = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)
 
-// samplePath returns a path that matches a pattern, made of the types' examples.
 func samplePath(m *layout.Map, n *layout.Node) string {
 	return parameter.ReplaceAllStringFunc(n.Path, func(p string) string {
 		match := parameter.FindStringSubmatch(p)

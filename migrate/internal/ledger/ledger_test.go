@@ -38,7 +38,6 @@ func batchRemoved(batch string) ledger.Line {
 	return ledger.Line{Kind: ledger.BatchRemoved, Batch: batch}
 }
 
-// filled is a ledger of runs, each with one entry.
 func filled(runs ...[]ledger.Line) (*ledger.Ledger, error) {
 	var records []ledger.Run
 	for i := range runs {

@@ -12,7 +12,6 @@ import (
 	"mrtq/internal/text"
 )
 
-// actsOnTerminal reports whether a terminal would do more than show the characters of s.
 func actsOnTerminal(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
