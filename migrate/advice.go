@@ -3,8 +3,7 @@ package migrate
 import (
 	"slices"
 
-	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -54,18 +53,18 @@ func (rows steps) first() NextStep {
 
 func advise(s *Status) NextStep {
 	rest := s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
-	rolledBack := s.isIn(ledger.RolledBack)
+	rolledBack := s.isIn(migration.RunRolledBack)
 	return steps{
 		{s.Migrators > 0, StepWait},
 		{s.Damage != "", StepRestoreLedger},
 		{s.NoQueue != nil && len(s.NoQueue.Legacy) > 0, StepLegacyQueue},
 		{s.NoQueue != nil, StepNoQueue},
-		{s.isIn(ledger.Running), StepFinish},
-		{s.isIn(ledger.RollingBack), StepFinishRollback},
+		{s.isIn(migration.RunRunning), StepFinish},
+		{s.isIn(migration.RunRollingBack), StepFinishRollback},
 		{s.Restored && (s.undecided() || !rolledBack), StepRestored}, // no answer is taken before
 		{s.undecided(), StepDecideRecords},
 		{s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0, StepComplete},
-		{s.isIn(ledger.Done) && rest, StepMigrateRest},
+		{s.isIn(migration.RunDone) && rest, StepMigrateRest},
 		{s.Current() == nil || rolledBack && (rest || !s.held(true)), StepPlan},
 		{s.Restored, StepRestored},
 		{s.held(true) || s.Due > 0, StepRelease},
@@ -74,36 +73,38 @@ func advise(s *Status) NextStep {
 }
 
 // VerdictStep says what to do first after a verification; "" if nothing is left undone.
-func VerdictStep(v *Verdict) NextStep {
-	damaged := v.CountGroup(verify.DamageGroup) > v.Count(verify.NotKept)
+func VerdictStep(v *migration.Verdict) NextStep {
+	damaged := v.CountGroup(migration.DamageGroup) > v.Count(migration.DifferenceNotKept)
 	return steps{
 		{v.Run == "", StepPlan},
-		{v.State == ledger.Running, StepFinish},
-		{v.State == ledger.RollingBack, StepFinishRollback},
-		{damaged && v.State == ledger.RolledBack, StepRepairOlder},
-		{damaged && v.State == ledger.Done && len(v.Released) == 0, StepRepairHeld},
+		{v.State == migration.RunRunning, StepFinish},
+		{v.State == migration.RunRollingBack, StepFinishRollback},
+		{damaged && v.State == migration.RunRolledBack, StepRepairOlder},
+		{damaged && v.State == migration.RunDone && len(v.Released) == 0, StepRepairHeld},
 		{damaged, StepRepair},
-		{v.Count(verify.NotKept) > 0, StepKeep},
-		{v.Count(verify.Restored) > 0, StepRestored},
-		{v.CountGroup(verify.UndecidedGroup) > 0, StepDecideRecords},
-		{v.State == ledger.RolledBack, StepPlan},
+		{v.Count(migration.DifferenceNotKept) > 0, StepKeep},
+		{v.Count(migration.DifferenceRestored) > 0, StepRestored},
+		{v.CountGroup(migration.UndecidedGroup) > 0, StepDecideRecords},
+		{v.State == migration.RunRolledBack, StepPlan},
 		{v.Uncompleted > 0 && v.Due == 0 && len(v.Released) == len(newqueue.QueueHolds), StepComplete},
 		{len(v.NotMigrated) > 0, StepMigrateRest},
-		{v.Count(verify.ActedOn) > 0, StepLookFirst},
+		{v.Count(migration.DifferenceActedOn) > 0, StepLookFirst},
 		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease},
 	}.first()
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.
-func PlanStep(p *Plan) NextStep {
+func PlanStep(p *migration.Plan) NextStep {
 	return steps{
 		{p.Blocked(), StepDecide},
 		{!p.Empty(), StepMigrate},
-		{p.Previous != nil && p.Previous.State == ledger.Done, StepVerify},
+		{p.Previous != nil && p.Previous.State == migration.RunDone, StepVerify},
 	}.first()
 }
 
-func (s *Status) isIn(state RunState) bool { return s.Current() != nil && s.Current().State == state }
+func (s *Status) isIn(state migration.RunState) bool {
+	return s.Current() != nil && s.Current().State == state
+}
 
 func (s *Status) legacyHas(is func(LegacyStatus) bool) bool { return slices.ContainsFunc(s.Legacy, is) }
 
@@ -112,7 +113,7 @@ func (s *Status) undecided() bool {
 }
 
 func (s *Status) held(byRun bool) bool {
-	return slices.ContainsFunc(s.Holds, func(h HoldStatus) bool {
+	return slices.ContainsFunc(s.Holds, func(h migration.Hold) bool {
 		return byRun == h.OfRun()
 	})
 }

@@ -3,7 +3,6 @@ package migrate
 import (
 	"context"
 	"errors"
-	"io"
 
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/zkconn"
@@ -12,167 +11,36 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/reasons"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // Sessions, and what they read.
 type (
-	Reader       = zkconn.Reader       // a session that has no method that writes
-	Writer       = zkconn.Writer       // a session that also writes
-	ACL          = znode.ACL           // who may do what with a znode
-	SilenceTimer = zkconn.SilenceTimer // for how long servers have kept silent
+	Reader = zkconn.Reader // a session that has no method that writes
+	Writer = zkconn.Writer // a session that also writes
+	ACL    = znode.ACL     // who may do what with a znode
 )
 
-// The source: a legacy queue and its records.
-type (
-	Source    = source.Source   // a legacy queue, as it was listed
-	Queues    = rules.Queues    // where the legacy queues are
-	QueueKind = rules.QueueKind // of a legacy queue: ingest, inventory or access
-	Record    = rules.Record    // one legacy record, as it was read and decoded
-	Notice    = services.Notice // what the services will do with a job that nobody would expect
-)
-
-// The kinds of legacy queues.
-const (
-	Ingest      = rules.Ingest
-	Inventory   = rules.Inventory
-	AccessSmall = rules.AccessSmall
-	AccessLarge = rules.AccessLarge
-)
-
-// DefaultQueues returns the usual places of the legacy queues. The caller owns them.
-func DefaultQueues() Queues { return rules.DefaultQueues() }
+// Source is a legacy queue, as it was listed.
+type Source = source.Source
 
 // OpenSource lists a legacy queue, and reads its locks. The caller closes r when the source
 // is not needed any more. The error wraps [ErrNoQueues], or says which queue node can't be
 // listed, or comes from reading.
-func OpenSource(ctx context.Context, r *Reader, queues Queues, opt legacy.Options) (*Source, error) {
+func OpenSource(ctx context.Context, r *Reader, queues migration.Queues, opt legacy.Options) (*Source, error) {
 	return source.Open(ctx, r, queues, opt)
 }
 
-// The operator's choices.
+// What a command says beside what package migration has.
 type (
-	Choices = rules.Choices // what only the operator can decide
-	Choice  = rules.Choice  // one of them, with its values
-)
-
-// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer, in bytes.
-const DefaultMaxBuffer = plan.DefaultMaxBuffer
-
-// All of a kind.
-var (
-	QueueKinds       = rules.QueueKinds        // in the order in which their records are migrated
-	AllChoices       = rules.AllChoices        // each with its values, the default first
-	Actions          = plan.Actions            // in the order in which tables show them
-	Effects          = plan.Effects            // the gravest first
-	DifferenceGroups = verify.DifferenceGroups // the gravest first
-)
-
-// DefaultChoices returns the defaults, which are the safe ones.
-func DefaultChoices() Choices { return rules.DefaultChoices() }
-
-// A plan, and what it says.
-type (
-	PlanOptions = plan.Options     // what a plan depends on, beside the two sides
-	Plan        = plan.Plan        // what a migration would do
-	PlanRecord  = plan.Record      // one record's line in a plan
-	Action      = plan.Action      // what a plan does with a record
-	Problem     = plan.Problem     // one reason why a plan can't be carried out
-	ProblemKind = plan.ProblemKind // what sort of problem it is
-	Finding     = plan.Finding     // one thing to know, with the records that it is about
-	Effect      = plan.Effect      // what a finding comes to
-	Tally       = plan.Tally       // how many records become what
-	LegacyLock  = plan.LegacyLock  // an outstanding legacy lock
-)
-
-// The actions of a plan.
-const (
-	ActionCreate     = plan.Create
-	ActionUnchanged  = plan.Unchanged
-	ActionChanged    = plan.Changed
-	ActionRemoved    = plan.Removed
-	ActionSkip       = plan.Skip
-	ActionQuarantine = plan.Quarantine
-	ActionBlock      = plan.Block
-)
-
-// The effects of findings.
-const (
-	EffectLost        = plan.Lost
-	EffectUnfit       = plan.Unfit
-	EffectRunsTwice   = plan.RunsTwice
-	EffectNeverRuns   = plan.NeverRuns
-	EffectStoredEmpty = plan.StoredEmpty
-	EffectWarning     = plan.Warning
-)
-
-// The kinds of problems that a flag solves. A [Problem] of another kind has to be repaired. Unreadable is the kind of error of
-// a [Record] that could not be read.
-const (
-	Unreadable                = rules.Unreadable
-	ProblemUndecodable        = plan.Undecodable
-	ProblemUnserviceable      = plan.Unserviceable
-	ProblemInventoryWaiting   = plan.InventoryWaiting
-	ProblemNoQueue            = plan.NoQueue
-	ProblemNoDialect          = plan.NoDialect
-	ProblemOtherOrigin        = plan.OtherOrigin
-	ProblemOtherDialect       = plan.OtherDialect
-	ProblemReleased           = plan.Released
-	ProblemRestored           = plan.Restored
-	ProblemOtherChoices       = plan.OtherChoices
-	ProblemOtherTimes         = plan.OtherTimes
-	ProblemRollbackUnfinished = plan.RollbackUnfinished
-)
-
-// ReadPlan reads a saved plan: see [Plan.Write]. The error says why it is none, or comes
-// from r.
-func ReadPlan(r io.Reader) (*Plan, error) { return plan.Read(r) }
-
-// Runs, and what came of them.
-type (
-	Run               = ledger.Run               // what a run records about itself
-	RunState          = ledger.RunState          // what happened to a run
-	Counts            = ledger.Counts            // of jobs, access requests and batches
-	HoldOwner         = ledger.Owner             // one owner of a hold
-	HoldStatus        = target.Hold              // a hold on a queue or a collection
-	TransactionLimits = apply.TransactionLimits  // how large a transaction may be
-	Verdict           = verify.Verdict           // the outcome of a verification
-	Note              = standing.Note            // what a command says of a record and its job
-	Difference        = verify.Difference        // one way in which the target is not what it should be
-	DifferenceKind    = verify.DifferenceKind    // what sort of difference it is
-	DifferenceGroup   = verify.DifferenceGroup   // kinds of differences that call for the same
-	Origin            = ledger.Origin            // where the legacy queue of a run is
-	LegacyActivity    = handover.Activity        // what shows that a legacy worker may be at work
-	ActivityKind      = handover.ActivityKind    // how it shows that
-	Standing          = standing.RecordCondition // how a record stands
-	Question          = standing.Question        // what somebody must decide about a record
-	Reasons           = reasons.Errors           // why something is refused, if there are several reasons
-	Answer            = standing.Answer          // what somebody decided
-	NoQueue           = target.NoQueue           // what is at an address instead of a new queue
-)
-
-// The groups of differences; see [Verdict].
-const (
-	DamageGroup     = verify.DamageGroup
-	UndecidedGroup  = verify.UndecidedGroup
-	UnfinishedGroup = verify.UnfinishedGroup
-	RestoredGroup   = verify.RestoredGroup
-	ActedOnGroup    = verify.ActedOnGroup
-)
-
-// The states of a run.
-const (
-	RunRunning     = ledger.Running
-	RunDone        = ledger.Done
-	RunRollingBack = ledger.RollingBack
-	RunRolledBack  = ledger.RolledBack
+	Standing = standing.RecordCondition // how a record stands
+	Notice   = services.Notice          // what the services will do with a job that nobody would expect
+	Reasons  = reasons.Errors           // why something is refused, if there are several reasons
 )
 
 // How a record can stand.
@@ -187,30 +55,11 @@ const (
 	StandingUnknown     = standing.Unknown
 )
 
-// What somebody must decide about a record, the answers, and what shows that a legacy worker may be at work
-// (docs/life.md, "The release").
-const (
-	QuestionJobGone  = standing.JobGone
-	QuestionBoth     = standing.Both
-	QuestionVanished = standing.Vanished
-	QuestionAgain    = standing.Again
-	QuestionTaken    = standing.Taken
-	AnswerNew        = standing.AnswerNew
-	AnswerLegacy     = standing.AnswerLegacy
-
-	ActivityConsumed = handover.Consumed
-	ActivityLocked   = handover.Locked
-	ActivityWaiting  = handover.Waiting
-)
-
 // DialectAt returns the dialect of the new queue in a tree: the newest run's, else what its
 // znodes show. It is "" if nothing shows it. An error comes from reading.
 func DialectAt(ctx context.Context, r *Reader) (newqueue.Dialect, error) {
 	return target.DialectAt(ctx, r)
 }
-
-// IsRunID reports whether a name is the id of a run.
-func IsRunID(name string) bool { return ledger.IsRunID(name) }
 
 // What went wrong, for errors.Is.
 var (

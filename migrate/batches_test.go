@@ -10,6 +10,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -112,7 +113,7 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 				opt := s.further()
 				res, err := s.migrate(opt)
 				if c.problem != "" {
-					p := problem(res.Plan, migrate.ProblemKind(c.problem))
+					p := problem(res.Plan, migration.ProblemKind(c.problem))
 					if !errors.Is(err, migrate.ErrBlocked) || p == nil || !strings.Contains(p.Message, c.says) || p.Next == "" {
 						t.Errorf("%v: %v", err, res.Plan.Problems)
 					}
@@ -223,7 +224,7 @@ func TestBatchIDAsAName(t *testing.T) {
 			opt := s.options()
 			opt.Choices.Unserviceable = "block"
 			p := s.plan(opt.PlanOptions)
-			if warned := strings.Contains(fmt.Sprint(findings(p, migrate.EffectWarning)), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
+			if warned := strings.Contains(fmt.Sprint(findings(p, migration.EffectWarning)), "can't be a znode's name"); warned != (c.bad && d == newqueue.Design) {
 				t.Errorf("%q: findings: %v", c.id, p.Findings)
 			}
 			if blocked := strings.Contains(fmt.Sprint(p.Problems), "no znode can have this name"); blocked != (c.bad && d == newqueue.MrtZK) {
@@ -305,7 +306,7 @@ func TestRecordsOfABatchDisagree(t *testing.T) {
 		p := s.plan(s.options().PlanOptions)
 		for _, property := range []string{"submitter", "profile"} {
 			n := 0
-			for _, w := range findings(p, migrate.EffectWarning) {
+			for _, w := range findings(p, migration.EffectWarning) {
 				if strings.Contains(w, "batch bid-B differ in "+property+": ") && strings.Contains(w, ingest(1)) && strings.Contains(w, ingest(2)) {
 					n++
 				}
@@ -331,13 +332,13 @@ func TestRenamedRecordMightRunTwice(t *testing.T) {
 		renamed := record(t, legacy.Pending, keyless)
 		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, job("batch", "1")), ingest(2): renamed}), d)
 		s.mustMigrate(s.options())
-		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); len(twice) > 0 {
+		if twice := findings(s.plan(s.further().PlanOptions), migration.EffectRunsTwice); len(twice) > 0 {
 			t.Errorf("nothing was renamed: %v", twice)
 		}
 		s.remove(ingest(2))
 		s.create(ingest(9), record(t, legacy.Held, keyless)) // with the same bytes it would be known
 		want := ingest(9) + ": the legacy queue no longer has 1 of the migrated records, and nothing shows whether this is one of them under another name: it might run twice"
-		if twice := findings(s.plan(s.further().PlanOptions), migrate.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
+		if twice := findings(s.plan(s.further().PlanOptions), migration.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
 			t.Errorf("got %v", twice)
 		}
 	})
@@ -358,7 +359,7 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		s.create(ingest(9), record(t, legacy.Pending, job("open", "9")))
 		s.begin()
 		s.create(ingest(7), record(t, legacy.Failed, job("done", "7")))
-		for _, e := range []migrate.Effect{migrate.EffectRunsTwice, migrate.EffectNeverRuns, migrate.EffectStoredEmpty} {
+		for _, e := range []migration.Effect{migration.EffectRunsTwice, migration.EffectNeverRuns, migration.EffectStoredEmpty} {
 			if risks := findings(s.plan(s.options().PlanOptions), e); len(risks) > 0 {
 				t.Errorf("%v: it is left to the next run", risks)
 			}
@@ -366,7 +367,7 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 		s.remove(ingest(7))
 		p := s.plan(s.options().PlanOptions)
 		want := ingest(8) + `: it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`
-		if !slices.Contains(findings(p, migrate.EffectWarning), want) {
+		if !slices.Contains(findings(p, migration.EffectWarning), want) {
 			t.Errorf("findings %v", p.Findings)
 		}
 		// If the batch's other records have left the source, the plan has nothing to derive the batch's state from.
@@ -425,7 +426,7 @@ func TestBatchOfTheUnfinishedRunIsRemoved(t *testing.T) {
 		if !errors.Is(err, migrate.ErrUndecided) || len(undo.Undecided) != 2 {
 			t.Fatalf("%v, %+v", err, undo)
 		}
-		s.mustRollback(migrate.RollbackOptions{Decisions: answerAll(undo.Undecided, migrate.AnswerLegacy)})
+		s.mustRollback(migrate.RollbackOptions{Decisions: answerAll(undo.Undecided, migration.AnswerLegacy)})
 		if s.has(newqueue.BatchUUIDPath("bid-one")) || accounted(s.mustVerify()) != "total 3: not migrated 3" {
 			t.Errorf("%s", accounted(s.verify()))
 		}

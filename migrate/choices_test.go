@@ -10,6 +10,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -39,7 +40,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 				c.empty = nil
 			}
 			p := s.plan(opt.PlanOptions)
-			for effect, want := range map[migrate.Effect][]string{migrate.EffectRunsTwice: c.twice, migrate.EffectNeverRuns: c.never, migrate.EffectStoredEmpty: c.empty, "left undone": c.left} {
+			for effect, want := range map[migration.Effect][]string{migration.EffectRunsTwice: c.twice, migration.EffectNeverRuns: c.never, migration.EffectStoredEmpty: c.empty, "left undone": c.left} {
 				if got := p.Affected(effect); !slices.Equal(got, want) {
 					t.Errorf("consumed %s, failed %s: %s: %v, expected %v", c.consumed, c.failed, effect, got, want)
 				}
@@ -50,7 +51,7 @@ func TestRisksOfConsumedAndFailedRecords(t *testing.T) {
 
 func (s *site) defaults() migrate.MigrateOptions {
 	opt := s.options()
-	opt.Choices = migrate.DefaultChoices()
+	opt.Choices = migration.DefaultChoices()
 	return opt
 }
 
@@ -62,26 +63,26 @@ func TestNewestRunHasTheChoices(t *testing.T) {
 	}), newqueue.Design)
 	first, acl := s.options(), []migrate.ACL{{Perms: 31, Scheme: "world", ID: "anyone"}, {Perms: 1, Scheme: "digest", ID: "reader:hash"}}
 	first.Choices.Failed, first.ACL = "held", acl
-	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, migrate.DefaultQueues(), legacy.Options{Time: legacy.TimeMillis}))(s)
+	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, migration.DefaultQueues(), legacy.Options{Time: legacy.TimeMillis}))(s)
 	if _, err := migrate.Migrate(t.Context(), src, s.w, first); err != nil {
 		t.Fatal(err)
 	}
-	check := func(opt migrate.PlanOptions, want migrate.Choices) {
+	check := func(opt migration.PlanOptions, want migration.Choices) {
 		t.Helper()
 		p := s.plan(opt)
 		if p.Blocked() || p.Choices != want || !slices.Equal(p.Settings.ACL, acl) || p.Settings.Time != "ms" {
 			t.Errorf("%v %+v %+v", p.Problems, p.Choices, p.Settings)
 		}
 	}
-	check(migrate.PlanOptions{}, first.Choices)
-	if p := s.plan(migrate.PlanOptions{ACL: znode.OpenACL()}); p.Settings.ACL != nil {
+	check(migration.PlanOptions{}, first.Choices)
+	if p := s.plan(migration.PlanOptions{ACL: znode.OpenACL()}); p.Settings.ACL != nil {
 		t.Errorf("chosen to be open to all: %v", p.Settings.ACL)
 	}
 	want := first.Choices
 	want.Consumed = "held"
-	check(migrate.PlanOptions{Choices: migrate.Choices{Consumed: "held"}}, want)
+	check(migration.PlanOptions{Choices: migration.Choices{Consumed: "held"}}, want)
 	s.mustRollback(migrate.RollbackOptions{})
-	check(migrate.PlanOptions{}, first.Choices)
+	check(migration.PlanOptions{}, first.Choices)
 }
 
 // A record that blocks the plan may come while a run is unfinished. The choice about it is made then; the
@@ -102,7 +103,7 @@ func TestBlockedRecordsAreChosenLater(t *testing.T) {
 	s.create(ingest(4), record(t, legacy.Pending, unserviceable))
 	s.create(ingest(5), []byte("x"))
 	p := s.plan(s.defaults().PlanOptions)
-	for kind, path := range map[migrate.ProblemKind]string{migrate.ProblemUnserviceable: ingest(4), migrate.ProblemUndecodable: ingest(5)} {
+	for kind, path := range map[migration.ProblemKind]string{migration.ProblemUnserviceable: ingest(4), migration.ProblemUndecodable: ingest(5)} {
 		if found := problem(p, kind); found == nil || found.Path != path {
 			t.Errorf("%s: %+v", kind, p.Problems)
 		}
@@ -110,7 +111,7 @@ func TestBlockedRecordsAreChosenLater(t *testing.T) {
 	opt.Choices.Unserviceable, opt.Choices.Undecodable = "migrate", "quarantine"
 	other := opt
 	other.Choices.Failed = "held"
-	if p := s.plan(other.PlanOptions); len(p.Problems) != 1 || p.Problems[0].Kind != migrate.ProblemOtherChoices || p.Problems[0].Message != "run0000000000 was begun with other choices: failed was failed and is now held" {
+	if p := s.plan(other.PlanOptions); len(p.Problems) != 1 || p.Problems[0].Kind != migration.ProblemOtherChoices || p.Problems[0].Message != "run0000000000 was begun with other choices: failed was failed and is now held" {
 		t.Errorf("%+v", p.Problems)
 	}
 	s.mustMigrate(opt)
@@ -126,7 +127,7 @@ func TestConsumedRecordsAreLeft(t *testing.T) {
 		s := serve(t, queueTree(t, map[string][]byte{
 			ingest(1): record(t, legacy.Consumed, job("a", "1")), ingest(2): record(t, legacy.Pending, job("a", "2")),
 		}), d)
-		if p := s.plan(s.defaults().PlanOptions); p.Blocked() || p.Records[0].Action != migrate.ActionSkip || !strings.Contains(p.Records[0].Reason, "left") {
+		if p := s.plan(s.defaults().PlanOptions); p.Blocked() || p.Records[0].Action != migration.ActionSkip || !strings.Contains(p.Records[0].Reason, "left") {
 			t.Errorf("%v %+v", p.Problems, p.Records)
 		}
 		s.mustMigrate(s.defaults())
@@ -147,30 +148,30 @@ func TestConsumedRecordsAreLeft(t *testing.T) {
 // others are, so that they seem to have vanished; with more, records would come out of order. OpenOrigin opens its own nodes, even if an
 // earlier run had others.
 func TestFinishedWithItsOwnQueues(t *testing.T) {
-	both := map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest", "/ingest2"}}
+	both := map[migration.QueueKind][]string{migration.Ingest: {"/ingest", "/ingest2"}}
 	for name, c := range map[string]struct {
-		begun, finished map[migrate.QueueKind][]string
+		begun, finished map[migration.QueueKind][]string
 		locks           []string
 		refused         string
 	}{
-		"fewer": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}}, []string{"/mrt.lock"},
+		"fewer": {both, map[migration.QueueKind][]string{migration.Ingest: {"/ingest"}}, []string{"/mrt.lock"},
 			"run0000000001 was begun with other queue nodes: ingest was /ingest,/ingest2 and is now /ingest"},
-		"more": {map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest2"}}, both, []string{"/mrt.lock"},
+		"more": {map[migration.QueueKind][]string{migration.Ingest: {"/ingest2"}}, both, []string{"/mrt.lock"},
 			"run0000000001 was begun with other queue nodes: ingest was /ingest2 and is now /ingest,/ingest2"},
-		"another kind": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}, migrate.AccessSmall: {"/ingest2"}}, []string{"/mrt.lock"},
+		"another kind": {both, map[migration.QueueKind][]string{migration.Ingest: {"/ingest"}, migration.AccessSmall: {"/ingest2"}}, []string{"/mrt.lock"},
 			"run0000000001 was begun with other queue nodes: ingest was /ingest,/ingest2 and is now /ingest; accessSmall was none and is now /ingest2"},
 		"other locks": {both, both, nil,
 			"run0000000001 was begun with other queue nodes: locks was /mrt.lock and is now none"},
-		"another order": {both, map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest2", "/ingest"}}, []string{"/mrt.lock"}, ""},
+		"another order": {both, map[migration.QueueKind][]string{migration.Ingest: {"/ingest2", "/ingest"}}, []string{"/mrt.lock"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, queueTree(t, pendings(t, 3, 2)), newqueue.MrtZK)
 			s.create("/ingest2", nil)
-			open := func(nodes map[migrate.QueueKind][]string, locks []string) *migrate.Source {
-				return value(migrate.OpenSource(t.Context(), &s.w.Reader, migrate.Queues{Nodes: nodes, Locks: locks}, legacy.Options{}))(s)
+			open := func(nodes map[migration.QueueKind][]string, locks []string) *migrate.Source {
+				return value(migrate.OpenSource(t.Context(), &s.w.Reader, migration.Queues{Nodes: nodes, Locks: locks}, legacy.Options{}))(s)
 			}
-			s.must(errorOf(migrate.Migrate(t.Context(), open(map[migrate.QueueKind][]string{migrate.Ingest: {"/ingest"}}, nil), s.w, s.options())))
+			s.must(errorOf(migrate.Migrate(t.Context(), open(map[migration.QueueKind][]string{migration.Ingest: {"/ingest"}}, nil), s.w, s.options())))
 			for i := range 4 {
 				s.create(fmt.Sprintf("/ingest2/mrtQ-0500%010d", i), record(t, legacy.Pending, job("z", fmt.Sprint("z", i))))
 			}

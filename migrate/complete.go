@@ -11,6 +11,7 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -32,7 +33,7 @@ type CompleteOptions struct {
 	// Confirm, if not nil, is called with what would be removed, before anything is written. If it returns an error,
 	// nothing is, and Complete returns the error. The operator should be asked.
 	Confirm func(*CompleteResult) error
-	Limits  TransactionLimits
+	Limits  migration.TransactionLimits
 	Notify  func(string)
 }
 
@@ -110,7 +111,7 @@ func (c *completion) read(ctx context.Context) (err error) {
 		why = fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
 	}
 	for e := range c.t.Ledger.All() {
-		if run := c.t.Ledger.Runs[e.Run]; !e.HandedOver && run.State == ledger.Done {
+		if run := c.t.Ledger.Runs[e.Run]; !e.HandedOver && run.State == migration.RunDone {
 			why = reasons.Join(why, fmt.Errorf("%w: %s", ErrNotReleased, e.Record))
 			break
 		}
@@ -171,7 +172,7 @@ func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
 func (c *completion) out() *CompleteResult {
 	out := &CompleteResult{Runs: []string{}}
 	for _, run := range c.t.Ledger.Runs {
-		if run.State == ledger.Done && run.Completed.IsZero() || len(c.kept[run.ID]) > 0 {
+		if run.State == migration.RunDone && run.Completed.IsZero() || len(c.kept[run.ID]) > 0 {
 			out.Runs = append(out.Runs, run.ID)
 			out.Removes += len(c.kept[run.ID])
 		}
@@ -194,9 +195,9 @@ func (c *completion) step(ctx context.Context, w *Writer, out *CompleteResult, o
 	return steps, nil
 }
 
-func (c *completion) complete(ctx context.Context, chain *apply.Chain, run *ledger.Run, out *CompleteResult, opt CompleteOptions) error {
-	if run.Completed.IsZero() && run.State == ledger.Done {
-		if err := chain.Do(ctx, nil, func(next *ledger.Run) { next.Completed = now() }); err != nil {
+func (c *completion) complete(ctx context.Context, chain *apply.Chain, run *migration.Run, out *CompleteResult, opt CompleteOptions) error {
+	if run.Completed.IsZero() && run.State == migration.RunDone {
+		if err := chain.Do(ctx, nil, func(next *migration.Run) { next.Completed = now() }); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -68,10 +69,10 @@ func TestLifeOfComplete(t *testing.T) {
 						t.Errorf("it refused, and changed\n%s", b)
 					}
 					if row[1] == "later" {
-						s.finish(before, migrate.AnswerNew)
+						s.finish(before, migration.AnswerNew)
 					}
 					if st := s.status(); row[1] != "later" || st.Step == migrate.StepRelease {
-						s.leadsOn(before, s.releases, migrate.AnswerNew)
+						s.leadsOn(before, s.releases, migration.AnswerNew)
 					}
 					if got := completeOutcome(s); got != "ends" && state != "rolling back" {
 						t.Errorf("afterwards: %s", got)

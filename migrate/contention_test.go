@@ -16,6 +16,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -53,7 +54,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 					others = append(others, path)
 				})
 				opt := s.options()
-				opt.Limits = migrate.TransactionLimits{Bytes: limit}
+				opt.Limits = migration.TransactionLimits{Bytes: limit}
 				reads := 0
 				res, err := migrate.Migrate(migrate.WithProgress(t.Context(), func(p migrate.Phase, done, _ int) {
 					if p == migrate.PhaseReadingSource && done == 0 {
@@ -61,7 +62,7 @@ func TestIDsMoveUpUnderOthers(t *testing.T) {
 					}
 				}), s.source(), s.w, opt)
 				s.must(err)
-				if res.Created != (migrate.Counts{Jobs: 60, Access: 6, Batches: 4}) || reads != 1 {
+				if res.Created != (migration.Counts{Jobs: 60, Access: 6, Batches: 4}) || reads != 1 {
 					t.Errorf("created %+v, and read the source %d times", res.Created, reads)
 				}
 				tree := s.tree()

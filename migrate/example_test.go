@@ -10,6 +10,7 @@ import (
 	"mrtq/harness/minizk"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -26,14 +27,14 @@ func Example() {
 	dump, err := migrate.OpenSide(ctx, "file:testdata/legacy.ndjson", migrate.SideOptions{})
 	check(err)
 	defer dump.Close()
-	source, err := migrate.OpenSource(ctx, dump.Reader, migrate.DefaultQueues(), legacy.Options{})
+	source, err := migrate.OpenSource(ctx, dump.Reader, migration.DefaultQueues(), legacy.Options{})
 	check(err)
 
 	// What only you can decide.
-	choices := migrate.DefaultChoices()
+	choices := migration.DefaultChoices()
 	choices.Consumed = "failed"
 	choices.Undecodable = "quarantine"
-	opt := migrate.PlanOptions{Dialect: newqueue.Design, Choices: choices}
+	opt := migration.PlanOptions{Dialect: newqueue.Design, Choices: choices}
 	opt.NewQueue = true
 
 	// The plan changes nothing.
@@ -42,13 +43,13 @@ func Example() {
 	for _, p := range plan.Problems {
 		fmt.Println("problem:", p)
 	}
-	fmt.Println(plan.Count(migrate.ActionCreate), "to create,", plan.Count(migrate.ActionQuarantine), "to quarantine")
+	fmt.Println(plan.Count(migration.ActionCreate), "to create,", plan.Count(migration.ActionQuarantine), "to quarantine")
 
 	// The bytes of what can't be decoded go to a file, before anything is written.
 	folder, err := os.MkdirTemp("", "quarantine")
 	check(err)
 	defer os.RemoveAll(folder)
-	keep := func(bad []migrate.Record) error {
+	keep := func(bad []migration.Record) error {
 		for i, r := range bad {
 			if err := os.WriteFile(filepath.Join(folder, fmt.Sprint(i)), r.Data, 0o600); err != nil {
 				return err

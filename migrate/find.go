@@ -14,30 +14,30 @@ import (
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // FindResult is one legacy record and its job or access request.
 type FindResult struct {
-	Path   string  // of the record, as the ledger has it if it was migrated; "" for a job that no migration created
-	Record *Record // as the legacy queue has it, perhaps under another name, or as it was handed over; nil if neither is there
+	Path   string            // of the record, as the ledger has it if it was migrated; "" for a job that no migration created
+	Record *migration.Record // as the legacy queue has it, perhaps under another name, or as it was handed over; nil if neither is there
 	// Run migrated the record; "" if no run did. HandedOver says that it left the legacy queue for its job, and Standing how it stands
 	// now; "" if nothing is known of it.
 	Run           string
 	HandedOver    bool
 	Standing      Standing
-	Reason        string       // why the record was not migrated; "" if it was, or is not there
-	OtherEnsemble bool         // the legacy queue is in another ensemble, so it was not read
-	Job           string       // path of the job or request; "" if there was none
-	Nodes         []znode.Node // of the job or request and its entries; none if it was removed
-	NoQueue       *NoQueue     // what is at the target instead of a new queue; nil if there is one
-	State         string       // of the job or request
+	Reason        string             // why the record was not migrated; "" if it was, or is not there
+	OtherEnsemble bool               // the legacy queue is in another ensemble, so it was not read
+	Job           string             // path of the job or request; "" if there was none
+	Nodes         []znode.Node       // of the job or request and its entries; none if it was removed
+	NoQueue       *migration.NoQueue // what is at the target instead of a new queue; nil if there is one
+	State         string             // of the job or request
 	// Notices are what an operator should know about the job before a service works on it.
 	Notices []Notice
 }
@@ -136,7 +136,7 @@ func (f *finder) readRecord(ctx context.Context) error {
 	}
 	switch {
 	case e != nil || !record.There:
-	case record.Err != nil && record.Err.Kind == rules.Unreadable:
+	case record.Err != nil && record.Err.Kind == migration.Unreadable:
 		f.item.Standing = standing.Unknown
 	default:
 		f.item.Standing = standing.NotMigrated
@@ -144,7 +144,7 @@ func (f *finder) readRecord(ctx context.Context) error {
 	if run := f.t.Ledger.Current(); e == nil && record.There && run != nil {
 		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
 		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
-		if run.State == ledger.RolledBack {
+		if run.State == migration.RunRolledBack {
 			open = run.ID + " was rolled back, so the legacy queue has its work"
 		}
 		f.item.Reason = cmp.Or(f.item.Reason, open)

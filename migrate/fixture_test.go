@@ -24,6 +24,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -58,7 +59,7 @@ type site struct {
 	second  *zk.Conn
 	lost    []znode.Node // what commands removed by somebody's decision
 
-	undecided []migrate.Note // as the last release or rollback named them
+	undecided []migration.Note // as the last release or rollback named them
 }
 
 func serve(t testing.TB, tree *znode.Tree, d newqueue.Dialect) *site {
@@ -211,19 +212,19 @@ func (s *site) queue(opts ...client.Option) *client.Queue {
 
 func (s *site) source() *migrate.Source {
 	s.t.Helper()
-	return value(migrate.OpenSource(s.t.Context(), &cmp.Or(s.from, s.w).Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
+	return value(migrate.OpenSource(s.t.Context(), &cmp.Or(s.from, s.w).Reader, migration.DefaultQueues(), legacy.Options{}))(s)
 }
 
 // moment is when everything happens that the operator does.
 func moment() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func (s *site) options() migrate.MigrateOptions {
-	c := migrate.DefaultChoices()
+	c := migration.DefaultChoices()
 	c.Consumed, c.Undecodable, c.Deleted = "pending", "quarantine", "migrate"
 	c.InventoryRecords, c.Unserviceable = "migrate", "migrate"
 	return migrate.MigrateOptions{
-		PlanOptions:     migrate.PlanOptions{Dialect: s.dialect, Choices: c, NewQueue: true},
-		SaveQuarantined: func([]migrate.Record) error { return nil },
+		PlanOptions:     migration.PlanOptions{Dialect: s.dialect, Choices: c, NewQueue: true},
+		SaveQuarantined: func([]migration.Record) error { return nil },
 	}
 }
 
@@ -233,7 +234,7 @@ func (s *site) further() migrate.MigrateOptions {
 	return opt
 }
 
-func (s *site) plan(opt migrate.PlanOptions) *migrate.Plan {
+func (s *site) plan(opt migration.PlanOptions) *migration.Plan {
 	s.t.Helper()
 	return value(migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt))(s)
 }
@@ -275,12 +276,12 @@ func (s *site) releaseInterrupted(after int) {
 	}
 }
 
-func (s *site) verify() *migrate.Verdict {
+func (s *site) verify() *migration.Verdict {
 	s.t.Helper()
 	return value(migrate.Verify(s.t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{}))(s)
 }
 
-func (s *site) mustVerify() *migrate.Verdict {
+func (s *site) mustVerify() *migration.Verdict {
 	s.t.Helper()
 	v := s.verify()
 	for _, d := range v.Differences {
@@ -306,8 +307,8 @@ func (s *site) tryRelease(opt migrate.ReleaseOptions) (*migrate.ReleaseResult, e
 	return migrate.Release(s.t.Context(), s.w, opt)
 }
 
-func answerAll(undecided []migrate.Note, answer migrate.Answer) migrate.Decisions {
-	d := migrate.Decisions{RecordIs: map[string]migrate.Answer{}}
+func answerAll(undecided []migration.Note, answer migration.Answer) migrate.Decisions {
+	d := migrate.Decisions{RecordIs: map[string]migration.Answer{}}
 	for _, u := range undecided {
 		d.RecordIs[u.Record] = answer
 	}
@@ -355,7 +356,7 @@ func until(t testing.TB, phase migrate.Phase, after int) context.Context {
 	})
 }
 
-var single = migrate.TransactionLimits{Bytes: 1}
+var single = migration.TransactionLimits{Bytes: 1}
 
 // What goes wrong.
 
@@ -474,7 +475,7 @@ func pendings(t testing.TB, n, inBatch int) map[string][]byte {
 func queueTree(t testing.TB, records map[string][]byte) *znode.Tree {
 	t.Helper()
 	tree := znode.NewTree()
-	for _, root := range migrate.DefaultQueues().Roots() {
+	for _, root := range migration.DefaultQueues().Roots() {
 		put(t, tree, root, []byte{})
 	}
 	for path, data := range records {
@@ -508,7 +509,7 @@ func put(t testing.TB, tree *znode.Tree, path string, data []byte) {
 
 var queueRoots = []string{newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.JobsPath, newqueue.AccessPath, newqueue.LocksPath}
 
-var legacyRoots = func() []string { q := migrate.DefaultQueues(); return q.Roots() }()
+var legacyRoots = func() []string { q := migration.DefaultQueues(); return q.Roots() }()
 
 // keptFolder is the name of a run's folder for kept bytes. Its end differs from run to run.
 var keptFolder = regexp.MustCompile(`(run\d{10})-[a-z2-7]{8}`)
@@ -546,15 +547,15 @@ func each(t *testing.T, test func(t *testing.T, d newqueue.Dialect)) {
 }
 
 // problem is the first problem of a kind; nil if the plan has none.
-func problem(p *migrate.Plan, kind migrate.ProblemKind) *migrate.Problem {
-	i := slices.IndexFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == kind })
+func problem(p *migration.Plan, kind migration.ProblemKind) *migration.Problem {
+	i := slices.IndexFunc(p.Problems, func(x migration.Problem) bool { return x.Kind == kind })
 	if i < 0 {
 		return nil
 	}
 	return &p.Problems[i]
 }
 
-func findings(p *migrate.Plan, e migrate.Effect) (lines []string) {
+func findings(p *migration.Plan, e migration.Effect) (lines []string) {
 	for _, f := range p.Findings {
 		for _, i := range f.Items {
 			if f.Effect == e {
@@ -565,7 +566,7 @@ func findings(p *migrate.Plan, e migrate.Effect) (lines []string) {
 	return lines
 }
 
-func kinds(v *migrate.Verdict) string {
+func kinds(v *migration.Verdict) string {
 	var all []string
 	for _, d := range v.Differences {
 		all = append(all, string(d.Kind))

@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -129,28 +130,28 @@ func TestWithdrawn(t *testing.T) {
 // answer removes for good is saved first.
 func TestQuestions(t *testing.T) {
 	changes := func(s *site) { s.set(ingest(1), record(t, legacy.Completed, job("0", "1"))) }
-	for question, c := range map[migrate.Question]struct {
+	for question, c := range map[migration.Question]struct {
 		happens func(s *site)
-		saves   map[migrate.Answer]string // the first znode that is saved
+		saves   map[migration.Answer]string // the first znode that is saved
 	}{
-		migrate.QuestionJobGone:  {func(s *site) { s.dropJob(1) }, nil},
-		migrate.QuestionBoth:     {func(s *site) { s.fails(); changes(s) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
-		migrate.QuestionVanished: {func(s *site) { s.remove(ingest(1)) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001"}},
-		migrate.QuestionAgain:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migrate.Answer]string{migrate.AnswerLegacy: "/jobs/jid0000000001", migrate.AnswerNew: ingest(1)}},
+		migration.QuestionJobGone:  {func(s *site) { s.dropJob(1) }, nil},
+		migration.QuestionBoth:     {func(s *site) { s.fails(); changes(s) }, map[migration.Answer]string{migration.AnswerLegacy: "/jobs/jid0000000001"}},
+		migration.QuestionVanished: {func(s *site) { s.remove(ingest(1)) }, map[migration.Answer]string{migration.AnswerLegacy: "/jobs/jid0000000001"}},
+		migration.QuestionAgain:    {func(s *site) { s.release(); changes(s.recreate(ingest(1))) }, map[migration.Answer]string{migration.AnswerLegacy: "/jobs/jid0000000001", migration.AnswerNew: ingest(1)}},
 	} {
-		for _, answer := range []migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy} {
+		for _, answer := range []migration.Answer{migration.AnswerNew, migration.AnswerLegacy} {
 			t.Run(fmt.Sprint(question, " is ", answer), func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, queueTree(t, pendings(t, 3, 1)), newqueue.MrtZK)
 				s.mustMigrate(s.options())
 				c.happens(s)
-				if question != migrate.QuestionAgain {
+				if question != migration.QuestionAgain {
 					res, err := s.tryRelease(migrate.ReleaseOptions{})
 					if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != question || res.HandedOver != 2 || s.holdsNow() != "ingest="+run0 {
 						t.Errorf("%v, %+v; held: %s", err, res, s.holdsNow())
 					}
 				}
-				words := answerAll([]migrate.Note{{Record: ingest(1)}}, answer)
+				words := answerAll([]migration.Note{{Record: ingest(1)}}, answer)
 				_, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{Decisions: words})
 				if errors.Is(err, migrate.ErrNotSaved) != (c.saves[answer] != "") {
 					t.Errorf("without a file: %v", err)
@@ -161,8 +162,8 @@ func TestQuestions(t *testing.T) {
 					t.Errorf("saved: %v", s.lost)
 				}
 				record, job := s.has(ingest(1)), s.has("/jobs/jid0000000001")
-				wantJob := answer == migrate.AnswerNew && question != migrate.QuestionJobGone
-				wantRecord := answer == migrate.AnswerLegacy && question != migrate.QuestionVanished
+				wantJob := answer == migration.AnswerNew && question != migration.QuestionJobGone
+				wantRecord := answer == migration.AnswerLegacy && question != migration.QuestionVanished
 				if record != wantRecord || job != wantJob || s.holdsNow() != "" {
 					t.Errorf("a record: %t, a job: %t; held: %s", record, job, s.holdsNow())
 				}
@@ -175,7 +176,7 @@ func TestQuestions(t *testing.T) {
 	}
 	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
 	s.mustMigrate(s.options())
-	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.Note{{Record: "/ingest/none"}}, migrate.AnswerNew)}); !errors.Is(err, migrate.ErrNotFound) {
+	if _, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migration.Note{{Record: "/ingest/none"}}, migration.AnswerNew)}); !errors.Is(err, migrate.ErrNotFound) {
 		t.Errorf("about no record: %v", err)
 	}
 }
@@ -299,7 +300,7 @@ func TestOtherOrigin(t *testing.T) {
 	}
 	s := serve(t, tree, newqueue.MrtZK)
 	other, _ := s.open("/other")
-	src := value(migrate.OpenSource(t.Context(), &other.Reader, migrate.DefaultQueues(), legacy.Options{}))(s)
+	src := value(migrate.OpenSource(t.Context(), &other.Reader, migration.DefaultQueues(), legacy.Options{}))(s)
 	s.mustMigrate(s.options())
 	p := value(migrate.MakePlan(t.Context(), src, &s.w.Reader, s.options().PlanOptions))(s)
 	if problem(p, "other-origin") == nil {
@@ -324,7 +325,7 @@ func TestOtherSource(t *testing.T) {
 		if _, err := s.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrOtherSource) || len(s.jobs()) != 3 {
 			t.Errorf("rollback: %v", err)
 		}
-		res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
+		res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerNew}})
 		if err != nil || res.Absent != 3 || s.holdsNow() != "" || len(s.jobs()) != 3 {
 			t.Errorf("%v, %+v", err, res)
 		}
@@ -405,7 +406,7 @@ func TestPlanRefusesWhatCannotGoBack(t *testing.T) {
 	opt := s.options().PlanOptions
 	opt.MaxBuffer = 60 << 10
 	p := s.plan(opt)
-	for kind, path := range map[migrate.ProblemKind]string{"has-children": ingest(1), "hidden-acl": ingest(2), "too-large": ingest(3)} {
+	for kind, path := range map[migration.ProblemKind]string{"has-children": ingest(1), "hidden-acl": ingest(2), "too-large": ingest(3)} {
 		if found := problem(p, kind); found == nil || found.Path != path || found.Next == "" {
 			t.Errorf("%s: %v", kind, p.Problems)
 		}
@@ -462,7 +463,7 @@ func TestRestoredBeforeTheRelease(t *testing.T) {
 		s.set(s.jobOf(ingest(1))+"/space_needed", []byte("7"))
 		s.remove(ingest(1))
 		res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true})
-		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migrate.QuestionVanished || s.holdsNow() == "" {
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 1 || res.Undecided[0].Question != migration.QuestionVanished || s.holdsNow() == "" {
 			t.Errorf("%v, %+v", err, res)
 		}
 	})
@@ -546,7 +547,7 @@ func TestSavedOnceAPart(t *testing.T) {
 		s.remove(ingest(n + 1))
 	}
 	calls, saved := 0, map[string]bool{}
-	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy, Save: func(nodes []znode.Node) error {
+	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerLegacy, Save: func(nodes []znode.Node) error {
 		calls++
 		for _, n := range nodes {
 			saved[n.Path] = true
@@ -574,8 +575,8 @@ func TestDoneTwice(t *testing.T) {
 		s.must(worker.Succeed(t.Context()))
 		begun, record := "/jobs/"+worker.ID, ingest(1)
 		s.remove(record)
-		want := []migrate.Note{{Record: record, Job: begun, Why: "its job was begun before it was handed over, and it is gone: both queues may have done its work"}}
-		same := func(a, b migrate.Note) bool { return a.Record == b.Record && a.Job == b.Job && a.Why == b.Why }
+		want := []migration.Note{{Record: record, Job: begun, Why: "its job was begun before it was handed over, and it is gone: both queues may have done its work"}}
+		same := func(a, b migration.Note) bool { return a.Record == b.Record && a.Job == b.Job && a.Why == b.Why }
 		if got := s.verify().Notices; !slices.EqualFunc(got, want, same) {
 			t.Errorf("verify: %v", got)
 		}

@@ -8,6 +8,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -34,7 +35,7 @@ func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error
 	if len(there) == 0 {
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
 	}
-	owner := ledger.Owner{By: opt.By, At: now(), Why: opt.Why}
+	owner := migration.HoldOwner{By: opt.By, At: now(), Why: opt.Why}
 	held := &HoldResult{Held: []string{}}
 	for _, path := range holdPaths(opt) {
 		if err := addOwner(ctx, dst, path, owner); err != nil {
@@ -64,7 +65,7 @@ const maxHoldTries = 100
 
 // addOwner adds an owner to a hold, or creates the hold and the folders above it. If another client changes one of them at the same
 // time, or the answer is lost, it looks again. The error wraps [ErrContended] if others keep changing them.
-func addOwner(ctx context.Context, w *Writer, path string, owner ledger.Owner) error {
+func addOwner(ctx context.Context, w *Writer, path string, owner migration.HoldOwner) error {
 	for try := 1; ; try++ {
 		var ops []znode.Op
 		for _, folder := range []string{newqueue.LocksPath, znode.Parent(path)} {
@@ -77,7 +78,7 @@ func addOwner(ctx context.Context, w *Writer, path string, owner ledger.Owner) e
 		n, err := w.Get(ctx, path)
 		switch owners := ledger.ParseOwners(n.Data); {
 		case errors.Is(err, znode.ErrNoNode):
-			ops = append(ops, znode.Create(path, ledger.EncodeOwners(ledger.Owners{owner})))
+			ops = append(ops, znode.Create(path, ledger.EncodeOwners(migration.HoldOwners{owner})))
 		case err != nil:
 			return err
 		case owners.Has(owner.By):

@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -114,7 +115,7 @@ func TestKeptAsItWasHandedOver(t *testing.T) {
 	s.fails()
 	changed := record(t, legacy.Held, job("0", "1"))
 	s.set(ingest(1), changed)
-	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migrate.Note{{Record: ingest(1)}}, migrate.AnswerNew)})))
+	s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: answerAll([]migration.Note{{Record: ingest(1)}}, migration.AnswerNew)})))
 	if v := s.mustVerify(); len(v.Notices) > 0 {
 		t.Errorf("%v", v.Notices)
 	}

@@ -10,6 +10,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -231,7 +232,7 @@ func TestRestoredComesFirst(t *testing.T) {
 				t.Errorf("release: %v", err)
 			}
 			steps(c.then)
-			s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}})))
+			s.must(errorOf(s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerLegacy}})))
 		})
 	}
 }

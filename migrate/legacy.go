@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/handover"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 )
 
 // LegacyStatus is what is in one legacy queue.
@@ -30,11 +29,11 @@ type LegacyStatus struct {
 	// Unreadable are those that this session may not read, so nobody knows what became of them.
 	Unreadable []string `json:"unreadable,omitempty"`
 	// Undecided are those about which somebody must decide, whether they are there or not.
-	Undecided []Note `json:"undecided"`
+	Undecided []migration.Note `json:"undecided"`
 	// Twice are those whose work both queues may have done.
-	Twice []Note `json:"twice,omitempty"`
+	Twice []migration.Note `json:"twice,omitempty"`
 	// AtWork shows who may be at work there.
-	AtWork []LegacyActivity `json:"at_work"`
+	AtWork []migration.LegacyActivity `json:"at_work"`
 }
 
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
@@ -86,7 +85,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	work, err := findActivity(ctx, src, false)
 	for _, w := range work {
 		at := znode.Parent(w.Path)
-		if w.What == handover.Locked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it
+		if w.What == migration.ActivityLocked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it
 			at = r.queues[0].Path
 		}
 		l := r.queue(at)
@@ -97,9 +96,9 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 
 type legacyReader struct{ queues []LegacyStatus }
 
-func (r *legacyReader) notMigrated(run *ledger.Run, f source.Fetched) {
+func (r *legacyReader) notMigrated(run *migration.Run, f source.Fetched) {
 	l := r.queue(znode.Parent(f.Path))
-	if f.Err != nil && f.Err.Kind == rules.Unreadable {
+	if f.Err != nil && f.Err.Kind == migration.Unreadable {
 		l.Unreadable = append(l.Unreadable, f.Path)
 		return
 	}
@@ -117,7 +116,7 @@ func (r *legacyReader) queue(path string) *LegacyStatus {
 	i := slices.IndexFunc(r.queues, func(l LegacyStatus) bool { return l.Path == path })
 	if i < 0 {
 		i = len(r.queues)
-		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []Note{}, AtWork: []LegacyActivity{}})
+		r.queues = append(r.queues, LegacyStatus{Path: path, NotMigrated: []string{}, AtLegacy: []string{}, Undecided: []migration.Note{}, AtWork: []migration.LegacyActivity{}})
 	}
 	return &r.queues[i]
 }

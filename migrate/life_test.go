@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -218,9 +219,9 @@ func verifyOutcome(l *site) string {
 	}
 	l.must(err)
 	for _, w := range []struct {
-		group migrate.DifferenceGroup
+		group migration.DifferenceGroup
 		word  string
-	}{{migrate.UnfinishedGroup, "open"}, {migrate.RestoredGroup, "restored"}, {migrate.DamageGroup, "damage"}, {migrate.UndecidedGroup, "asks"}, {migrate.ActedOnGroup, "acted"}} {
+	}{{migration.UnfinishedGroup, "open"}, {migration.RestoredGroup, "restored"}, {migration.DamageGroup, "damage"}, {migration.UndecidedGroup, "asks"}, {migration.ActedOnGroup, "acted"}} {
 		if v.CountGroup(w.group) > 0 {
 			return w.word
 		}
@@ -271,7 +272,7 @@ func migrateOutcome(l *site) string {
 	case errors.Is(err, migrate.ErrBlocked):
 		outcome := ""
 		for _, p := range res.Plan.Problems {
-			word := map[migrate.ProblemKind]string{"released": "again", "restored": "restored", "rollback-unfinished": "later", "other-origin": "other"}[p.Kind]
+			word := map[migration.ProblemKind]string{"released": "again", "restored": "restored", "rollback-unfinished": "later", "other-origin": "other"}[p.Kind]
 			outcome = cmp.Or(outcome, word, "blocked "+string(p.Kind))
 		}
 		return outcome
@@ -299,9 +300,9 @@ const tries = 8
 
 // leadsOn gives a command again and again, and does or says what it asks for, until it ends. before is the tree before
 // anything happened. It returns the outcome of the first try, and whether a question was asked.
-func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answer migrate.Answer) (first string, asked bool) {
+func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answer migration.Answer) (first string, asked bool) {
 	l.t.Helper()
-	w := words{Decisions: migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Save: l.save}}
+	w := words{Decisions: migrate.Decisions{RecordIs: map[string]migration.Answer{}, Save: l.save}}
 	var said []string
 	for range tries {
 		word, err := try(w)
@@ -336,7 +337,7 @@ func (l *site) leadsOn(before *znode.Tree, try func(words) (string, error), answ
 	return said[0], asked
 }
 
-func (l *site) finish(before *znode.Tree, answer migrate.Answer) {
+func (l *site) finish(before *znode.Tree, answer migration.Answer) {
 	l.t.Helper()
 	if l.status().Step == migrate.StepFinish {
 		opt := l.options()
@@ -359,7 +360,7 @@ func (l *site) releases(w words) (string, error) {
 	if st := l.status(); st.Step == migrate.StepDecideRecords {
 		for _, of := range st.Legacy {
 			for _, u := range of.Undecided {
-				w.RecordIs[u.Record] = migrate.AnswerNew
+				w.RecordIs[u.Record] = migration.AnswerNew
 			}
 		}
 		_, err = releaseOutcome(l, migrate.ReleaseOptions{Decisions: w.Decisions})
@@ -424,10 +425,10 @@ func TestLife(t *testing.T) {
 						after := happened.tree()
 						got := []string{verifyOutcome(happened)} // it writes nothing
 						for _, command := range []func(*site, words) (string, error){(*site).releases, (*site).rollsBack} {
-							for _, answer := range []migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy} {
+							for _, answer := range []migration.Answer{migration.AnswerNew, migration.AnswerLegacy} {
 								s := serve(t, after, d)
 								first, asked := s.leadsOn(before, func(w words) (string, error) { return command(s, w) }, answer)
-								if answer == migrate.AnswerNew {
+								if answer == migration.AnswerNew {
 									got = append(got, first)
 								}
 								if first != "over" && !(first == "–" && len(got) == 3) { // else the release is the way on

@@ -8,22 +8,23 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 type liftPlan struct {
 	ops    []znode.Op
-	queues []newqueue.QueueHold // that lose an owner of their hold
-	lifted []string             // the holds that go
-	left   []HoldStatus         // as they are afterwards
-	atWork []LegacyActivity     // that keeps holds
-	stays  error                // has each reason why a hold stays: it wraps ErrUndecided or ErrAtWork
+	queues []newqueue.QueueHold       // that lose an owner of their hold
+	lifted []string                   // the holds that go
+	left   []migration.Hold           // as they are afterwards
+	atWork []migration.LegacyActivity // that keeps holds
+	stays  error                      // has each reason why a hold stays: it wraps ErrUndecided or ErrAtWork
 }
 
 // planLift decides what a release does with the holds. The hold of a run stays if somebody must decide about a record of its queue, or if
 // legacy workers may be at work. waits are the records that the release could not hand over because legacy workers have them.
-func planLift(opt ReleaseOptions, holds []HoldStatus, undecided []Note, work []LegacyActivity, waits []string) liftPlan {
-	l := liftPlan{lifted: []string{}, left: []HoldStatus{}, atWork: []LegacyActivity{}}
+func planLift(opt ReleaseOptions, holds []migration.Hold, undecided []migration.Note, work []migration.LegacyActivity, waits []string) liftPlan {
+	l := liftPlan{lifted: []string{}, left: []migration.Hold{}, atWork: []migration.LegacyActivity{}}
 	for _, h := range holds {
 		if !opt.takesOwners(h) || h.OfRun() && h.Queue != "" && l.mustStay(opt, target.ReleasedTogether(h.Queue), undecided, work) {
 			l.left = append(l.left, h)
@@ -51,12 +52,12 @@ func planLift(opt ReleaseOptions, holds []HoldStatus, undecided []Note, work []L
 }
 
 // mustStay reports whether the hold of a queue can't be lifted yet, and adds why. together are the queues that are released with it.
-func (l *liftPlan) mustStay(opt ReleaseOptions, together []newqueue.QueueHold, undecided []Note, work []LegacyActivity) bool {
-	asks := slices.IndexFunc(undecided, func(n Note) bool { return slices.Contains(together, n.Queue) })
+func (l *liftPlan) mustStay(opt ReleaseOptions, together []newqueue.QueueHold, undecided []migration.Note, work []migration.LegacyActivity) bool {
+	asks := slices.IndexFunc(undecided, func(n migration.Note) bool { return slices.Contains(together, n.Queue) })
 	if asks >= 0 {
 		l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrUndecided, undecided[asks].Record))
 	}
-	work = slices.DeleteFunc(slices.Clone(work), func(w LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
+	work = slices.DeleteFunc(slices.Clone(work), func(w migration.LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
 	if len(work) == 0 || opt.acceptsWork(work) {
 		return asks >= 0
 	}
@@ -70,7 +71,7 @@ func (l *liftPlan) mustStay(opt ReleaseOptions, together []newqueue.QueueHold, u
 }
 
 // setOwners is the operation that gives a hold these owners. Without any, the hold goes.
-func setOwners(h HoldStatus, owners ledger.Owners) znode.Op {
+func setOwners(h migration.Hold, owners migration.HoldOwners) znode.Op {
 	if len(owners) == 0 {
 		return znode.Delete(h.Path, h.Stat.Version)
 	}
@@ -78,18 +79,18 @@ func setOwners(h HoldStatus, owners ledger.Owners) znode.Op {
 }
 
 // acceptsWork reports whether the operator has said that nobody works on what shows legacy work.
-func (opt ReleaseOptions) acceptsWork(work []LegacyActivity) bool {
+func (opt ReleaseOptions) acceptsWork(work []migration.LegacyActivity) bool {
 	return opt.WorkersStopped > 0 && len(work) <= opt.WorkersStopped
 }
 
-func (opt ReleaseOptions) ownersAfter(h HoldStatus) ledger.Owners {
+func (opt ReleaseOptions) ownersAfter(h migration.Hold) migration.HoldOwners {
 	if opt.Others || h.Collection != "" {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(h.Owners), func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
+	return slices.DeleteFunc(slices.Clone(h.Owners), func(o migration.HoldOwner) bool { return migration.IsRunID(o.By) })
 }
 
-func (opt ReleaseOptions) takesOwners(h HoldStatus) bool {
+func (opt ReleaseOptions) takesOwners(h migration.Hold) bool {
 	about := slices.Contains(opt.Queues, h.Queue)
 	if h.Collection != "" {
 		about = slices.Contains(opt.Collections, h.Collection)

@@ -8,27 +8,26 @@ import (
 	"testing"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/handover"
-	"mrtq/migrate/internal/ledger"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // TestPlanLift: which holds go, which stay with which owners, and why.
 func TestPlanLift(t *testing.T) {
 	const ingest, small, large = newqueue.HoldIngest, newqueue.HoldAccessSmall, newqueue.HoldAccessLarge
-	run, ops := ledger.Owner{By: ledger.RunID(0)}, ledger.Owner{By: "ops"}
-	queue := func(q newqueue.QueueHold, owners ...ledger.Owner) HoldStatus {
-		return HoldStatus{Path: string(q), Queue: q, Owners: owners}
+	run, ops := migration.HoldOwner{By: migration.RunID(0)}, migration.HoldOwner{By: "ops"}
+	queue := func(q newqueue.QueueHold, owners ...migration.HoldOwner) migration.Hold {
+		return migration.Hold{Path: string(q), Queue: q, Owners: owners}
 	}
-	all := []HoldStatus{queue(ingest, run), queue(small, run), queue(large, run)}
-	collection := HoldStatus{Path: "col", Collection: "col", Owners: ledger.Owners{ops}}
-	asks := []Note{{Record: "/ingest/1", Queue: ingest}}
-	consumed, locked := LegacyActivity{Path: "/small/1", What: handover.Consumed, Queue: small}, LegacyActivity{Path: "/locks/1", What: handover.Locked, Queue: ingest}
+	all := []migration.Hold{queue(ingest, run), queue(small, run), queue(large, run)}
+	collection := migration.Hold{Path: "col", Collection: "col", Owners: migration.HoldOwners{ops}}
+	asks := []migration.Note{{Record: "/ingest/1", Queue: ingest}}
+	consumed, locked := migration.LegacyActivity{Path: "/small/1", What: migration.ActivityConsumed, Queue: small}, migration.LegacyActivity{Path: "/locks/1", What: migration.ActivityLocked, Queue: ingest}
 	for name, c := range map[string]struct {
 		opt          ReleaseOptions
-		holds        []HoldStatus
-		undecided    []Note
-		work         []LegacyActivity
+		holds        []migration.Hold
+		undecided    []migration.Note
+		work         []migration.LegacyActivity
 		waits        []string
 		lifted, left string // names, with the owners of those that are left
 		atWork       int
@@ -37,19 +36,19 @@ func TestPlanLift(t *testing.T) {
 		"all":                           {holds: all, lifted: "ingest accessSmall accessLarge"},
 		"nothing is held":               {},
 		"one":                           {opt: ReleaseOptions{Queues: []newqueue.QueueHold{small}}, holds: all, lifted: "accessSmall", left: "ingest:1 accessLarge:1"},
-		"a person holds it, too":        {holds: []HoldStatus{queue(ingest, run, ops)}, left: "ingest:1"},
-		"others, too":                   {opt: ReleaseOptions{Others: true}, holds: []HoldStatus{queue(ingest, run, ops), queue(small, ops)}, lifted: "ingest accessSmall"},
-		"a person alone holds it":       {holds: []HoldStatus{queue(ingest, ops)}, undecided: asks, left: "ingest:1", stays: []error{ErrUndecided}},
-		"a collection stays":            {holds: []HoldStatus{all[0], collection}, lifted: "ingest", left: "col:1"},
-		"no such collection":            {opt: ReleaseOptions{Collections: []string{"demo"}}, holds: []HoldStatus{all[0], collection}, left: "ingest:1 col:1"},
-		"a collection":                  {opt: ReleaseOptions{Collections: []string{"col"}}, holds: []HoldStatus{all[0], collection}, lifted: "col", left: "ingest:1"},
+		"a person holds it, too":        {holds: []migration.Hold{queue(ingest, run, ops)}, left: "ingest:1"},
+		"others, too":                   {opt: ReleaseOptions{Others: true}, holds: []migration.Hold{queue(ingest, run, ops), queue(small, ops)}, lifted: "ingest accessSmall"},
+		"a person alone holds it":       {holds: []migration.Hold{queue(ingest, ops)}, undecided: asks, left: "ingest:1", stays: []error{ErrUndecided}},
+		"a collection stays":            {holds: []migration.Hold{all[0], collection}, lifted: "ingest", left: "col:1"},
+		"no such collection":            {opt: ReleaseOptions{Collections: []string{"demo"}}, holds: []migration.Hold{all[0], collection}, left: "ingest:1 col:1"},
+		"a collection":                  {opt: ReleaseOptions{Collections: []string{"col"}}, holds: []migration.Hold{all[0], collection}, lifted: "col", left: "ingest:1"},
 		"undecided":                     {holds: all, undecided: asks, lifted: "accessSmall accessLarge", left: "ingest:1", stays: []error{ErrUndecided}},
-		"at work":                       {holds: all, work: []LegacyActivity{consumed}, lifted: "ingest", left: "accessSmall:1 accessLarge:1", atWork: 1, stays: []error{ErrAtWork}},
-		"both":                          {holds: all, undecided: asks, work: []LegacyActivity{consumed, locked}, left: "ingest:1 accessSmall:1 accessLarge:1", atWork: 2, stays: []error{ErrUndecided, ErrAtWork}},
-		"workers are stopped":           {opt: ReleaseOptions{WorkersStopped: 1}, holds: all, work: []LegacyActivity{consumed}, lifted: "ingest accessSmall accessLarge"},
-		"more workers than are stopped": {opt: ReleaseOptions{WorkersStopped: 1}, holds: all, work: []LegacyActivity{consumed, {Path: "/small/2", Queue: small}}, lifted: "ingest", left: "accessSmall:1 accessLarge:1", atWork: 2, stays: []error{ErrAtWork}},
+		"at work":                       {holds: all, work: []migration.LegacyActivity{consumed}, lifted: "ingest", left: "accessSmall:1 accessLarge:1", atWork: 1, stays: []error{ErrAtWork}},
+		"both":                          {holds: all, undecided: asks, work: []migration.LegacyActivity{consumed, locked}, left: "ingest:1 accessSmall:1 accessLarge:1", atWork: 2, stays: []error{ErrUndecided, ErrAtWork}},
+		"workers are stopped":           {opt: ReleaseOptions{WorkersStopped: 1}, holds: all, work: []migration.LegacyActivity{consumed}, lifted: "ingest accessSmall accessLarge"},
+		"more workers than are stopped": {opt: ReleaseOptions{WorkersStopped: 1}, holds: all, work: []migration.LegacyActivity{consumed, {Path: "/small/2", Queue: small}}, lifted: "ingest", left: "accessSmall:1 accessLarge:1", atWork: 2, stays: []error{ErrAtWork}},
 		"undecided, and lifted by hand": {undecided: asks, stays: []error{ErrUndecided}},
-		"at work, and lifted by hand":   {work: []LegacyActivity{consumed}, waits: []string{consumed.Path}, atWork: 1, stays: []error{ErrAtWork}},
+		"at work, and lifted by hand":   {work: []migration.LegacyActivity{consumed}, waits: []string{consumed.Path}, atWork: 1, stays: []error{ErrAtWork}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := planLift(c.opt, c.holds, c.undecided, c.work, c.waits)

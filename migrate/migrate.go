@@ -18,20 +18,21 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // MigrateOptions are the options of a migration, beside those of its plan.
 type MigrateOptions struct {
-	PlanOptions
+	migration.PlanOptions
 	// Approved, if not nil, is a plan that was made before, and approved. The migration does the same
 	// or nothing: see [ErrStale].
-	Approved *Plan
+	Approved *migration.Plan
 	// SaveQuarantined is called with the records that can't be decoded and are quarantined, before
 	// anything is written. It must save their bytes. nil refuses such records.
-	SaveQuarantined func([]Record) error
+	SaveQuarantined func([]migration.Record) error
 	// Limits say how large a transaction may be.
-	Limits TransactionLimits
+	Limits migration.TransactionLimits
 	// Notify is called with what the operator should know while the migration runs; nil
 	// ignores it.
 	Notify func(string)
@@ -39,16 +40,16 @@ type MigrateOptions struct {
 
 // MigrateResult is what a migration did.
 type MigrateResult struct {
-	Run     string `json:"run"`
-	Plan    *Plan  `json:"plan"`    // that was carried out first
-	Created Counts `json:"created"` // by this call
+	Run     string           `json:"run"`
+	Plan    *migration.Plan  `json:"plan"`    // that was carried out first
+	Created migration.Counts `json:"created"` // by this call
 	// Transactions is the number of transactions of this call.
 	Transactions int `json:"transactions"`
 	// CarriedOut says that the approved plan was carried out before. Then only the bytes of
 	// quarantined records were kept again.
 	CarriedOut bool `json:"carried_out"`
 	// Origin is where the legacy queue is; it is zero if nothing was to be done.
-	Origin Origin `json:"origin"`
+	Origin migration.Origin `json:"origin"`
 }
 
 // Migrate carries out a plan, or finishes an interrupted run. It waits until no other
@@ -60,7 +61,7 @@ type MigrateResult struct {
 // wrap [ErrDamaged], [ErrPlace], [ErrOtherSource], [ErrNoPermission], [ErrNotSaved], [ErrInterrupted], [ErrTakenOver],
 // [ErrContended], [ErrDropped] or [ErrSessionLost]. The result is never nil.
 func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) (*MigrateResult, error) {
-	m := &migration{src: src, w: dst, opt: opt, result: &MigrateResult{}, owner: apply.OwnerName(now())}
+	m := &migrator{src: src, w: dst, opt: opt, result: &MigrateResult{}, owner: apply.OwnerName(now())}
 	if m.opt.Notify == nil {
 		m.opt.Notify = func(string) {}
 	}
@@ -91,26 +92,26 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 	return m.result, untilDone(ctx, m.w, m.opt.Notify, m.planAgain, m.carryOut)
 }
 
-type migration struct {
+type migrator struct {
 	src    *Source
 	w      *Writer
 	opt    MigrateOptions
 	owner  string
-	plan   *Plan
-	origin ledger.Origin
+	plan   *plan.Made
+	origin migration.Origin
 	seen   int64 // the newest transaction of the source before its records were first read
 	result *MigrateResult
 }
 
 // findOrigin says where the legacy queue is. If both queues are in one ensemble, a release must be able to hand its records over,
 // so the session is refused now if it may not. place is the migrator's own znode in the target.
-func (m *migration) findOrigin(ctx context.Context, place string) (o ledger.Origin, err error) {
-	o = ledger.Origin{Chroot: cmp.Or(m.src.Reader().Address().Chroot, "/"), Queues: m.src.Queues, Czxids: m.src.Czxids()}
+func (m *migrator) findOrigin(ctx context.Context, place string) (o migration.Origin, err error) {
+	o = migration.Origin{Chroot: cmp.Or(m.src.Reader().Address().Chroot, "/"), Queues: m.src.Queues, Czxids: m.src.Czxids()}
 	if o.OneEnsemble, err = sharesEnsemble(ctx, m.src, m.w, place); err != nil {
 		return o, cancelled(err)
 	}
-	for _, run := range plan.TargetOf(m.plan).Ledger.Runs {
-		if run.State != ledger.RolledBack && run.Origin.OneEnsemble != o.OneEnsemble {
+	for _, run := range m.plan.Target.Ledger.Runs {
+		if run.State != migration.RunRolledBack && run.Origin.OneEnsemble != o.OneEnsemble {
 			err = fmt.Errorf("%w: %s took its records from a different ensemble, not that of this source", ErrOtherSource, run.ID)
 		}
 	}
@@ -131,7 +132,7 @@ func cancelled(err error) error {
 	return err
 }
 
-func (m *migration) prepare(ctx context.Context) error {
+func (m *migrator) prepare(ctx context.Context) error {
 	if err := target.CheckPlaces(ctx, m.src.Reader(), &m.w.Reader, m.src.Queues); err != nil {
 		return &TargetError{err}
 	}
@@ -144,20 +145,20 @@ func (m *migration) prepare(ctx context.Context) error {
 	if m.plan, err = makePlan(ctx, m.src, t, m.opt.PlanOptions); err != nil {
 		return cancelled(err)
 	}
-	m.result.Plan, m.result.Run = m.plan, m.plan.Run
+	m.result.Plan, m.result.Run = m.plan.Plan, m.plan.Run
 	err = m.check()
 	if errors.Is(err, ErrBlocked) {
 		// If another migrator wrote while the plan was made, the plan may show only half of
 		// a transaction. Then the plan that is made after the wait counts.
 		now, readErr := m.read(ctx)
-		if readErr != nil || !sameRuns(plan.TargetOf(m.plan).Ledger.Runs, now.Ledger.Runs) {
+		if readErr != nil || !sameRuns(m.plan.Target.Ledger.Runs, now.Ledger.Runs) {
 			return readErr
 		}
 	}
 	return err
 }
 
-func (m *migration) read(ctx context.Context) (*target.Target, error) {
+func (m *migrator) read(ctx context.Context) (*target.Target, error) {
 	t, err := readWhole(ctx, &m.w.Reader)
 	if err != nil {
 		return nil, cancelled(&TargetError{err})
@@ -166,13 +167,13 @@ func (m *migration) read(ctx context.Context) (*target.Target, error) {
 }
 
 // check refuses a plan that can't be carried out, and has its quarantined records kept.
-func (m *migration) check() error {
+func (m *migrator) check() error {
 	p := m.plan
 	if approved := m.opt.Approved; approved != nil {
-		if differences := approved.Differences(p); len(differences) > 0 {
+		if differences := approved.Differences(p.Plan); len(differences) > 0 {
 			return fmt.Errorf("%w: %s", ErrStale, differences[0])
 		}
-		if approved.IsDone(p) {
+		if approved.IsDone(p.Plan) {
 			m.result.CarriedOut, m.result.Run = true, approved.Run
 		}
 	}
@@ -189,9 +190,9 @@ func (m *migration) check() error {
 }
 
 // checkAfterWait plans again if another migrator ran since the plan was made.
-func (m *migration) checkAfterWait(ctx context.Context) error {
+func (m *migrator) checkAfterWait(ctx context.Context) error {
 	t, err := m.read(ctx)
-	if err != nil || sameRuns(plan.TargetOf(m.plan).Ledger.Runs, t.Ledger.Runs) {
+	if err != nil || sameRuns(m.plan.Target.Ledger.Runs, t.Ledger.Runs) {
 		return err
 	}
 	return m.planFor(ctx, t)
@@ -199,11 +200,11 @@ func (m *migration) checkAfterWait(ctx context.Context) error {
 
 // sameRuns reports whether no migrator has written between two readings: each of its
 // transactions sets the record of a run.
-func sameRuns(a, b []ledger.Run) bool {
-	return slices.EqualFunc(a, b, func(a, b ledger.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
+func sameRuns(a, b []migration.Run) bool {
+	return slices.EqualFunc(a, b, func(a, b migration.Run) bool { return a.ID == b.ID && a.Stat.Mzxid == b.Stat.Mzxid })
 }
 
-func (m *migration) planAgain(ctx context.Context) error {
+func (m *migrator) planAgain(ctx context.Context) error {
 	t, err := m.read(ctx)
 	if err != nil {
 		return err
@@ -213,10 +214,10 @@ func (m *migration) planAgain(ctx context.Context) error {
 
 // planFor reads the source again, and plans for the target as it is now. If other
 // migrators have rolled a run back, the operator decides again.
-func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
-	before := plan.TargetOf(m.plan).Ledger.Runs
+func (m *migrator) planFor(ctx context.Context, t *target.Target) (err error) {
+	before := m.plan.Target.Ledger.Runs
 	for i, run := range t.Ledger.Runs {
-		undone := run.State == ledger.RollingBack || run.State == ledger.RolledBack
+		undone := run.State == migration.RunRollingBack || run.State == migration.RunRolledBack
 		if was := i < len(before) && before[i].State == run.State; undone && !was {
 			return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
 		}
@@ -234,7 +235,7 @@ func (m *migration) planFor(ctx context.Context, t *target.Target) (err error) {
 	return m.check()
 }
 
-func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
+func (m *migrator) carryOut(ctx context.Context) (steps int, err error) {
 	if m.plan.Empty() {
 		return 0, nil
 	}
@@ -246,11 +247,11 @@ func (m *migration) carryOut(ctx context.Context) (steps int, err error) {
 	return steps - 1, err
 }
 
-func (m *migration) apply(ctx context.Context) (steps int, err error) {
+func (m *migrator) apply(ctx context.Context) (steps int, err error) {
 	p := m.plan
 	run := m.beginRun()
 	before := run.Created
-	counts, parents, err := plan.TargetOf(p).Counters(ctx)
+	counts, parents, err := p.Target.Counters(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -262,9 +263,9 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	chain := apply.NewChain(m.w, run, p.Limits(m.opt.Limits), counts)
 	defer func() {
 		created := chain.Run().Created
-		m.result.Created.Add(ledger.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
+		m.result.Created.Add(migration.Counts{Jobs: created.Jobs - before.Jobs, Access: created.Access - before.Access, Batches: created.Batches - before.Batches})
 	}()
-	total := p.Count(plan.Create)
+	total := p.Count(migration.ActionCreate)
 	report(ctx, PhaseSending, 0, total)
 	chain.Progress = func(records int) { report(ctx, PhaseSending, records, total) }
 	folder, err := m.reserve(ctx)
@@ -273,7 +274,7 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	}
 	ops, guards := m.opening()
 	ops = append(ops, folder...)
-	if err := chain.Do(ctx, ops, func(r *ledger.Run) {
+	if err := chain.Do(ctx, ops, func(r *migration.Run) {
 		r.Owner, r.Origin, r.Total = m.owner, m.origin, r.Created.Records()+total
 	}); err != nil {
 		return chain.Transactions(), err
@@ -285,13 +286,13 @@ func (m *migration) apply(ctx context.Context) (steps int, err error) {
 	if err := chain.Send(ctx, p.Pieces(m.src.Fetch(ctx, p.ToCreate()))); err != nil {
 		return chain.Transactions(), err
 	}
-	err = chain.End(ctx, nil, func(r *ledger.Run) { r.State, r.Finished = ledger.Done, now() })
+	err = chain.End(ctx, nil, func(r *migration.Run) { r.State, r.Finished = migration.RunDone, now() })
 	return chain.Transactions(), err
 }
 
 // reserve are the operations that create the folder for the bytes of the run's records. No other run has it: other targets
 // can be migrated from the same legacy queue at the same time, and their runs have the same ids.
-func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
+func (m *migrator) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	p := m.plan
 	switch {
 	case !m.origin.OneEnsemble:
@@ -306,7 +307,7 @@ func (m *migration) reserve(ctx context.Context) (ops []znode.Op, err error) {
 	return append(ops, znode.Op{Kind: znode.OpCreate, Path: folder, Data: keptOwner(m.w, p.Run), ACL: p.Settings.ACL, Outside: true}), err
 }
 
-func (m *migration) beginRun() ledger.Run {
+func (m *migrator) beginRun() migration.Run {
 	p := m.plan
 	if p.Resumes {
 		run := p.Unfinished
@@ -314,16 +315,16 @@ func (m *migration) beginRun() ledger.Run {
 		run.Note = cmp.Or(p.Settings.Note, run.Note)
 		return run
 	}
-	return ledger.Run{
-		ID: p.Run, State: ledger.Running, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
+	return migration.Run{
+		ID: p.Run, State: migration.RunRunning, Source: p.Source, Dialect: p.Dialect, Choices: p.Choices, Time: p.Settings.Time, ACL: p.Settings.ACL, Note: p.Settings.Note,
 		Started: now(), Next: m.src.NextNumbers(), Read: m.seen, Stat: znode.Stat{Version: -1},
 	}
 }
 
 // opening are the operations of the first transaction: the layout, the holds, and what the
 // migration records about itself. guards are checked by all later transactions.
-func (m *migration) opening() (ops, guards []znode.Op) {
-	p, t := m.plan, plan.TargetOf(m.plan)
+func (m *migrator) opening() (ops, guards []znode.Op) {
+	p, t := m.plan, m.plan.Target
 	create := func(path string, data []byte) {
 		ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: data, ACL: p.Settings.ACL})
 	}
@@ -345,18 +346,18 @@ func (m *migration) opening() (ops, guards []znode.Op) {
 	if t.JobsVersion >= 0 && !p.Resumes {
 		ops = append(ops, znode.Set(newqueue.JobsPath, ledger.Newest(p.Run), t.JobsVersion))
 	}
-	holds, guards := holdAll(t, ledger.Owner{By: p.Run, At: now(), Why: "migration"}, p.Settings.ACL)
+	holds, guards := holdAll(t, migration.HoldOwner{By: p.Run, At: now(), Why: "migration"}, p.Settings.ACL)
 	return append(append(ops, holds...), accepted(t, p.Unfinished.ID)...), guards
 }
 
 // holdAll are the operations that hold all queues for one more owner, and the checks that
 // they are still held.
-func holdAll(t *target.Target, owner ledger.Owner, acl []znode.ACL) (ops, checks []znode.Op) {
+func holdAll(t *target.Target, owner migration.HoldOwner, acl []znode.ACL) (ops, checks []znode.Op) {
 	for _, q := range newqueue.QueueHolds {
 		path, version := newqueue.QueueHoldPath(q), int32(0)
 		switch h := t.Hold(q); {
 		case h == nil:
-			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: ledger.EncodeOwners(ledger.Owners{owner}), ACL: acl})
+			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: ledger.EncodeOwners(migration.HoldOwners{owner}), ACL: acl})
 		case h.Owners.Has(owner.By):
 			version = h.Stat.Version
 		default:
@@ -374,7 +375,7 @@ func accepted(t *target.Target, but string) (ops []znode.Op) {
 	for _, run := range t.Ledger.Runs {
 		if run.ID != but && run.RestoredUnnoted() {
 			run.Version = run.Stat.Version + 1
-			ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
+			ops = append(ops, znode.Set(ledger.RunPath(run.ID), ledger.EncodeRun(run), run.Stat.Version))
 		}
 	}
 	return ops

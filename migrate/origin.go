@@ -15,6 +15,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // OpenOrigin lists the legacy queue that was migrated to a target, as the records of its runs name it, in
@@ -28,7 +29,7 @@ func OpenOrigin(ctx context.Context, dst *Reader) (*Source, error) {
 	if err != nil {
 		return nil, &TargetError{err}
 	}
-	if run := t.Ledger.Current(); run != nil && run.State == ledger.Running {
+	if run := t.Ledger.Current(); run != nil && run.State == migration.RunRunning {
 		return openOrigin(ctx, t, run, run.Origin.Queues)
 	}
 	return originOf(ctx, t)
@@ -42,7 +43,7 @@ func originOf(ctx context.Context, t *target.Target) (*Source, error) {
 	return openOrigin(ctx, t, run, allQueues(t, run.Origin.Chroot))
 }
 
-func openOrigin(ctx context.Context, t *target.Target, run *ledger.Run, queues Queues) (*Source, error) {
+func openOrigin(ctx context.Context, t *target.Target, run *migration.Run, queues migration.Queues) (*Source, error) {
 	if !run.Origin.OneEnsemble {
 		return nil, fmt.Errorf("%w: %s took its records from %s", ErrTwoEnsembles, run.ID, run.Source)
 	}
@@ -57,9 +58,9 @@ func openOrigin(ctx context.Context, t *target.Target, run *ledger.Run, queues Q
 
 // originRun is the run that says where the legacy queue is: the newest one that was not rolled back, or else the newest; nil
 // if there is none.
-func originRun(t *target.Target) *ledger.Run {
+func originRun(t *target.Target) *migration.Run {
 	for i := range slices.Backward(t.Ledger.Runs) {
-		if run := &t.Ledger.Runs[i]; run.State != ledger.RolledBack {
+		if run := &t.Ledger.Runs[i]; run.State != migration.RunRolledBack {
 			return run
 		}
 	}
@@ -67,8 +68,8 @@ func originRun(t *target.Target) *ledger.Run {
 }
 
 // allQueues are the queues of all runs that took their records from below a chroot.
-func allQueues(t *target.Target, chroot string) Queues {
-	all := Queues{Nodes: map[QueueKind][]string{}}
+func allQueues(t *target.Target, chroot string) migration.Queues {
+	all := migration.Queues{Nodes: map[migration.QueueKind][]string{}}
 	add := func(to []string, paths []string) []string {
 		for _, path := range paths {
 			if !slices.Contains(to, path) {
@@ -101,7 +102,7 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 		switch {
 		case e.HandedOver && is == standing.Removed:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
-		case e.HandedOver, src.Has(e.Record), d.Vanished != standing.Undecided, d.RecordIs[e.Record] != standing.Undecided:
+		case e.HandedOver, src.Has(e.Record), d.Vanished != migration.AnswerNone, d.RecordIs[e.Record] != migration.AnswerNone:
 		case is == standing.Removed:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
 		case is == standing.MadeAgain:

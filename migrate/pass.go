@@ -15,6 +15,7 @@ import (
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // handoverPass passes the records and jobs of one run from one queue to the other, in the chain of the run's record.
@@ -163,9 +164,9 @@ const maxRead part.Size = 1000
 // the work.
 type Decisions struct {
 	// RecordIs has the queue that single records belong to, by their paths.
-	RecordIs map[string]Answer
+	RecordIs map[string]migration.Answer
 	// Vanished is about all records that are not there any more and whose jobs nobody has begun.
-	Vanished Answer
+	Vanished migration.Answer
 	// Save is called with znodes that a decision removes and that nothing else keeps, before they are removed. If
 	// it returns an error, they are not. nil refuses to remove any.
 	Save func([]znode.Node) error
@@ -184,7 +185,7 @@ func (d Decisions) check(t *target.Target) error {
 // missing are the records of a ledger that a legacy queue does not have, or that may be others because their queue node was created again; nil
 // if nobody has decided about them.
 func (d Decisions) missing(t *target.Target, src *Source) map[string]bool {
-	if d.Vanished == standing.Undecided || src == nil {
+	if d.Vanished == migration.AnswerNone || src == nil {
 		return nil
 	}
 	missing, now := map[string]bool{}, src.Czxids()

@@ -7,6 +7,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // Phase is what a command is doing at the moment.
@@ -54,7 +55,7 @@ func readWhole(ctx context.Context, r *Reader) (*target.Target, error) {
 	return t, err
 }
 
-func findActivity(ctx context.Context, src *Source, waiting bool) ([]LegacyActivity, error) {
+func findActivity(ctx context.Context, src *Source, waiting bool) ([]migration.LegacyActivity, error) {
 	done, total := 0, src.Len()
 	report(ctx, PhaseReadingSource, 0, total)
 	return handover.FindActivity(ctx, src, waiting, func() {

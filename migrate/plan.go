@@ -8,6 +8,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // MakePlan says what a migration would do. It derives from the source what should exist,
@@ -19,7 +20,7 @@ import (
 // An error comes from reading, or wraps [ErrPlace] if the new queue can't be where the
 // target is, or [ErrDamaged] if it is not known what was migrated. If it is about the
 // target, it is a [*TargetError].
-func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*Plan, error) {
+func MakePlan(ctx context.Context, src *Source, dst *Reader, opt migration.PlanOptions) (*migration.Plan, error) {
 	if err := target.CheckPlaces(ctx, src.Reader(), dst, src.Queues); err != nil {
 		return nil, &TargetError{err}
 	}
@@ -27,10 +28,14 @@ func MakePlan(ctx context.Context, src *Source, dst *Reader, opt PlanOptions) (*
 	if err != nil {
 		return nil, &TargetError{err}
 	}
-	return makePlan(ctx, src, t, opt)
+	p, err := makePlan(ctx, src, t, opt)
+	if err != nil {
+		return nil, err
+	}
+	return p.Plan, nil
 }
 
-func makePlan(ctx context.Context, src *Source, t *target.Target, opt PlanOptions) (*Plan, error) {
+func makePlan(ctx context.Context, src *Source, t *target.Target, opt migration.PlanOptions) (*plan.Made, error) {
 	src = withTimes(src, t)
 	in := plan.Input{Options: opt, Source: src, Target: t}
 	var err error

@@ -11,10 +11,11 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
-func accounted(v *migrate.Verdict) string {
+func accounted(v *migration.Verdict) string {
 	r := v.Records
 	var parts []string
 	for _, c := range []struct {
@@ -57,41 +58,41 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		change func(s *site)
 		want   string
 		kinds  string
-		extra  func(v *migrate.Verdict) bool
+		extra  func(v *migration.Verdict) bool
 		work   int // signs of legacy work
 		step   migrate.NextStep
 	}{
-		{"as migrated", func(*site) {}, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 5 }, 0, migrate.StepRelease},
-		{"released", func(s *site) { s.release() }, all, "ok", func(v *migrate.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }, 0, ""},
-		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.Legacy[0].Record == ingest(1) }, 1, migrate.StepRelease},
+		{"as migrated", func(*site) {}, all, "ok", func(v *migration.Verdict) bool { return v.Due == 5 }, 0, migrate.StepRelease},
+		{"released", func(s *site) { s.release() }, all, "ok", func(v *migration.Verdict) bool { return v.Due == 0 && v.NotCompared == 0 }, 0, ""},
+		{"changed", consumed, "total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", func(v *migration.Verdict) bool { return v.Legacy[0].Record == ingest(1) }, 1, migrate.StepRelease},
 		{"changed, and its job was removed by an administrator", func(s *site) { s.dropJob(1); s.set(ingest(1), []byte("x")) },
 			"total 7: migrated 4, at legacy 1, skipped 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"changed, and its job was begun", func(s *site) { consumed(s); s.fails() }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "both", nil, 1, migrate.StepDecideRecords},
 		{"vanished", func(s *site) { s.remove(ingest(1)) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "vanished", nil, 0, migrate.StepDecideRecords},
 		{"vanished, but it was finished", func(s *site) { s.remove(ingest(3)) }, all, "ok", nil, 0, migrate.StepRelease},
 		{"vanished, and its job was removed", func(s *site) { s.dropJob(1); s.remove(ingest(1)) },
-			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migrate.Verdict) bool { return len(v.Removed) == 1 }, 0, migrate.StepRelease},
+			"total 7: migrated 4, removed 1, skipped 1, quarantined 1", "acted-on", func(v *migration.Verdict) bool { return len(v.Removed) == 1 }, 0, migrate.StepRelease},
 		{"its job was removed", func(s *site) { s.dropJob(1) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "job-gone", nil, 0, migrate.StepDecideRecords},
 		{"its job was removed after the release", func(s *site) { s.release(); s.dropJob(1) }, "total 7: migrated 4, removed 1, skipped 1, quarantined 1", "ok",
-			func(v *migrate.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }, 0, ""},
+			func(v *migration.Verdict) bool { return len(v.Removed) == 1 && v.Removed[0].Record == ingest(1) }, 0, ""},
 		{"there again after the release", func(s *site) { s.release(); s.create(ingest(1), []byte("x")) }, "total 7: migrated 4, undecided 1, skipped 1, quarantined 1", "again", nil, 0, migrate.StepDecideRecords},
 		{"its kept bytes are gone", func(s *site) {
 			s.release()
 			s.remove(s.keptFolder() + "/" + znode.Name(s.jobOf(ingest(1))))
 		}, all, "ok",
-			func(v *migrate.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }, 0, ""},
+			func(v *migration.Verdict) bool { return len(v.Notices) == 1 && v.Notices[0].Record == ingest(1) }, 0, ""},
 		{"completed", func(s *site) {
 			s.release()
 			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
-		}, all, "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
+		}, all, "ok", func(v *migration.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
 		{"completed after a rollback that kept one", func(s *site) {
 			keepOne(s)
 			s.mustMigrate(s.further())
 			s.release()
 			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
-		}, "total 7: migrated 6, quarantined 1", "ok", func(v *migrate.Verdict) bool { return v.NotCompared == 6 && len(v.Notices) == 0 }, 0, ""},
+		}, "total 7: migrated 6, quarantined 1", "ok", func(v *migration.Verdict) bool { return v.NotCompared == 6 && len(v.Notices) == 0 }, 0, ""},
 		{"late", func(s *site) { s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok",
-			func(v *migrate.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
+			func(v *migration.Verdict) bool { return slices.Equal(v.NotMigrated, []string{ingest(900)}) }, 0, migrate.StepMigrateRest},
 		{"late, and a legacy worker has it", create(900, record(t, legacy.Consumed, job("a", "900"))), "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 1, migrate.StepMigrateRest},
 		{"late, and finished", create(900, record(t, legacy.Completed, job("a", "900"))), "total 8: migrated 5, skipped 1, finished 1, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 		{"late, and left out by choice", create(900, record(t, legacy.Deleted, job("a", "900"))), "total 8: migrated 5, skipped 2, quarantined 1", "ok", nil, 0, migrate.StepRelease},
@@ -248,15 +249,15 @@ func TestQuarantineMustBeSaved(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	full := errors.New("the disk is full")
-	opt.SaveQuarantined = func([]migrate.Record) error { return full }
+	opt.SaveQuarantined = func([]migration.Record) error { return full }
 	if _, err := s.migrate(opt); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	if d := znode.Diff(before, s.tree(), "/"); len(d) > 0 {
 		t.Errorf("written: %v", d)
 	}
-	var kept []migrate.Record
-	opt.SaveQuarantined = func(bad []migrate.Record) error { kept = bad; return nil }
+	var kept []migration.Record
+	opt.SaveQuarantined = func(bad []migration.Record) error { kept = bad; return nil }
 	s.mustMigrate(opt)
 	for _, r := range kept {
 		if n := before.Get(r.Path); !bytes.Equal(n.Data, r.Data) || r.Err == nil || strings.TrimSpace(r.Err.Error()) == "" {

@@ -10,6 +10,7 @@ import (
 
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -23,15 +24,15 @@ type refusing struct {
 type reason struct {
 	name       string
 	is         error
-	shows      migrate.DifferenceGroup // what a verification names it as, instead of is
-	after      bool                    // it is known only when the command has verified, or done what it could
+	shows      migration.DifferenceGroup // what a verification names it as, instead of is
+	after      bool                      // it is known only when the command has verified, or done what it could
 	bring, end func(r *refusing)
 	ends       []string // other reasons that end with it
 }
 
 var unknownRecord = reason{
 	name: "a decision about no record", is: migrate.ErrNotFound,
-	bring: func(r *refusing) { r.decide("/ingest/none", migrate.AnswerNew) },
+	bring: func(r *refusing) { r.decide("/ingest/none", migration.AnswerNew) },
 	end: func(r *refusing) {
 		delete(r.release.RecordIs, "/ingest/none")
 		delete(r.rollback.RecordIs, "/ingest/none")
@@ -45,7 +46,7 @@ var noRight = reason{
 }
 
 var wasRestored = reason{
-	name: "restored", is: migrate.ErrRestored, shows: migrate.RestoredGroup,
+	name: "restored", is: migrate.ErrRestored, shows: migration.RestoredGroup,
 	bring: func(r *refusing) { r.set(firstRun, r.data(firstRun)) },
 	end:   func(r *refusing) { r.release.Restored, r.rollback.Restored = true, true },
 }
@@ -59,15 +60,15 @@ var reasons = map[string][]reason{
 			ends:  []string{"restored", "at work"}},
 		{name: "a queue is gone", is: migrate.ErrOtherSource,
 			bring: func(r *refusing) { r.remove("/accessSmall.1") },
-			end:   func(r *refusing) { r.decide(accessRecord, migrate.AnswerNew) }},
+			end:   func(r *refusing) { r.decide(accessRecord, migration.AnswerNew) }},
 		noRight,
 		unknownRecord,
-		{name: "damage", is: migrate.ErrNotVerified, shows: migrate.DamageGroup, after: true,
+		{name: "damage", is: migrate.ErrNotVerified, shows: migration.DamageGroup, after: true,
 			bring: func(r *refusing) { r.remove(r.jobOf(ingest(1)) + "/priority") },
 			end:   func(r *refusing) { r.create(r.jobOf(ingest(1))+"/priority", []byte("5")) }},
-		{name: "undecided", is: migrate.ErrUndecided, shows: migrate.UndecidedGroup, after: true,
+		{name: "undecided", is: migrate.ErrUndecided, shows: migration.UndecidedGroup, after: true,
 			bring: func(r *refusing) { r.remove(ingest(2)) },
-			end:   func(r *refusing) { r.decide(ingest(2), migrate.AnswerLegacy) }},
+			end:   func(r *refusing) { r.decide(ingest(2), migration.AnswerLegacy) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) { r.create(ingest(9), record(r.t, legacy.Consumed, job("late", "9"))) },
 			end:   func(r *refusing) { r.release.WorkersStopped = 1 }},
@@ -88,7 +89,7 @@ var reasons = map[string][]reason{
 			end:   func(r *refusing) { r.create("/accessSmall.1", nil) }},
 		{name: "undecided", is: migrate.ErrUndecided, after: true,
 			bring: func(r *refusing) { r.create(ingest(2), record(r.t, legacy.Pending, job("other", "2"))) },
-			end:   func(r *refusing) { r.decide(ingest(2), migrate.AnswerNew) }},
+			end:   func(r *refusing) { r.decide(ingest(2), migration.AnswerNew) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) {
 				r.must(errorOf(r.door().Create(r.jobOf(ingest(1))+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))))
@@ -106,10 +107,10 @@ var reasons = map[string][]reason{
 	},
 }
 
-func (r *refusing) decide(record string, a migrate.Answer) {
+func (r *refusing) decide(record string, a migration.Answer) {
 	for _, d := range []*migrate.Decisions{&r.release.Decisions, &r.rollback.Decisions} {
 		if d.RecordIs == nil {
-			d.RecordIs = map[string]migrate.Answer{}
+			d.RecordIs = map[string]migration.Answer{}
 		}
 		d.RecordIs[record] = a
 	}
@@ -120,7 +121,7 @@ func (r *refusing) may(path string, perms int32) {
 }
 
 func (r *refusing) run(command string) (named func(reason) bool, err error) {
-	var shown *migrate.Verdict
+	var shown *migration.Verdict
 	atWork := false
 	switch command {
 	case "release":

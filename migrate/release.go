@@ -16,7 +16,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -34,7 +34,7 @@ type ReleaseOptions struct {
 	LedgerDamaged bool
 	// Restored says that the operator knows that the target was restored from a backup.
 	Restored bool
-	Limits   TransactionLimits
+	Limits   migration.TransactionLimits
 	Notify   func(string)
 }
 
@@ -46,16 +46,16 @@ type ReleaseResult struct {
 	Absent     int `json:"absent"`
 	Withdrawn  int `json:"withdrawn"`
 	// Twice are records that were gone, and whose jobs were begun before: both queues may have done their work.
-	Twice []Note `json:"twice,omitempty"`
+	Twice []migration.Note `json:"twice,omitempty"`
 	// Undecided are the records that somebody must decide about, and AtWork shows who may be at work in the legacy
 	// queue. The holds of their queues stay.
-	Undecided    []Note           `json:"undecided"`
-	AtWork       []LegacyActivity `json:"at_work"`
-	Lifted       []string         `json:"lifted"` // the holds that were removed
-	Left         []HoldStatus     `json:"left"`   // the holds that remain
-	Transactions int              `json:"transactions"`
+	Undecided    []migration.Note           `json:"undecided"`
+	AtWork       []migration.LegacyActivity `json:"at_work"`
+	Lifted       []string                   `json:"lifted"` // the holds that were removed
+	Left         []migration.Hold           `json:"left"`   // the holds that remain
+	Transactions int                        `json:"transactions"`
 	// Verdict is that of the verification, without what the options accept; nil without one.
-	Verdict *Verdict `json:"verdict"`
+	Verdict *migration.Verdict `json:"verdict"`
 }
 
 // OnlySmallHeld reports whether small access requests are still held, and large ones no longer
@@ -63,7 +63,7 @@ type ReleaseResult struct {
 func (r *ReleaseResult) OnlySmallHeld() bool {
 	small := newqueue.QueueHoldPath(newqueue.HoldAccessSmall)
 	return slices.Contains(r.Lifted, newqueue.QueueHoldPath(newqueue.HoldAccessLarge)) &&
-		slices.ContainsFunc(r.Left, func(h HoldStatus) bool { return h.Path == small })
+		slices.ContainsFunc(r.Left, func(h migration.Hold) bool { return h.Path == small })
 }
 
 // Release hands records over to their jobs, and then lifts the holds that runs have set. It verifies the target first,
@@ -81,7 +81,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if opt.Notify == nil {
 		opt.Notify = func(string) {}
 	}
-	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []Note{}, AtWork: []LegacyActivity{}, Lifted: []string{}, Left: []HoldStatus{}}}
+	r := release{w: dst, opt: opt, res: &ReleaseResult{Undecided: []migration.Note{}, AtWork: []migration.LegacyActivity{}, Lifted: []string{}, Left: []migration.Hold{}}}
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 		return r.res, cancelled(err)
 	}
 	if r.opt.Restored { // the operator knows
-		r.res.Verdict.Differences = slices.DeleteFunc(r.res.Verdict.Differences, func(d Difference) bool { return d.Kind == verify.Restored })
+		r.res.Verdict.Differences = slices.DeleteFunc(r.res.Verdict.Differences, func(d migration.Difference) bool { return d.Kind == migration.DifferenceRestored })
 	}
 	if err := r.checkVerdict(); err != nil {
 		return r.res, errors.Join(err, r.whoWorks(ctx))
@@ -135,7 +135,7 @@ type release struct {
 	t     *target.Target
 	src   *Source // the legacy queue; nil if it is not known
 	apart error   // says that it is in another ensemble
-	work  []LegacyActivity
+	work  []migration.LegacyActivity
 	waits []string // the records that legacy workers have
 	// missing are the records that were not there at first, if somebody has decided about them.
 	missing map[string]bool
@@ -182,13 +182,13 @@ func (r *release) check() error {
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds
 // of runs, or notes that they were restored.
 func (r *release) concernsRuns() bool {
-	return len(r.due()) > 0 || r.t.RestoredUnnoted() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h target.Hold) bool { return h.Queue != "" && h.OfRun() && r.opt.takesOwners(h) })
+	return len(r.due()) > 0 || r.t.RestoredUnnoted() && (len(r.opt.Queues) > 0 || len(r.opt.Collections) == 0) || len(r.opt.RecordIs) > 0 || slices.ContainsFunc(r.t.Holds, func(h migration.Hold) bool { return h.Queue != "" && h.OfRun() && r.opt.takesOwners(h) })
 }
 
 // due are the migrated records of the queues to release that were not handed over, or are in the legacy queue again.
 func (r *release) due() (entries []*ledger.Migrated) {
 	for e := range standing.Due(r.t, r.src) {
-		if (e.HandedOver || r.t.Ledger.Runs[e.Run].State == ledger.Done) && r.isAbout(rules.KindOf(e.Job).Hold()) {
+		if (e.HandedOver || r.t.Ledger.Runs[e.Run].State == migration.RunDone) && r.isAbout(rules.KindOf(e.Job).Hold()) {
 			entries = append(entries, e)
 		}
 	}
@@ -220,7 +220,7 @@ func (r *release) whoWorks(ctx context.Context) error {
 		return nil
 	}
 	work, err := r.legacyWork(ctx)
-	work = slices.DeleteFunc(work, func(w LegacyActivity) bool { return !r.isAbout(w.Queue) })
+	work = slices.DeleteFunc(work, func(w migration.LegacyActivity) bool { return !r.isAbout(w.Queue) })
 	if err == nil && !r.opt.acceptsWork(work) {
 		r.res.AtWork = append(r.res.AtWork, work...)
 	}
@@ -242,7 +242,7 @@ func (r *release) checkVerdict() error {
 		concerned[h.Queue] = concerned[h.Queue] || r.opt.takesOwners(h)
 	}
 	for _, d := range r.res.Verdict.Differences {
-		if d.Kind.Group() == verify.DamageGroup && d.Kind != verify.NotKept && d.Kind != verify.LostRecord && concerned[d.Queue] {
+		if d.Kind.Group() == migration.DamageGroup && d.Kind != migration.DifferenceNotKept && d.Kind != migration.DifferenceLostRecord && concerned[d.Queue] {
 			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)
 		}
 	}
@@ -262,7 +262,7 @@ func (r *release) pass(ctx context.Context) (steps int, err error) {
 		}
 	}
 	due := r.due()
-	r.res.Undecided, r.waits = []Note{}, nil
+	r.res.Undecided, r.waits = []migration.Note{}, nil
 	done := 0
 	report(ctx, PhaseHandingOver, 0, len(due))
 	for run := range slices.Backward(r.t.Ledger.Runs) {
@@ -318,7 +318,7 @@ func (r *release) guards(but int) (checks []znode.Op) {
 
 // empty are the batches of a done run all of whose own jobs were withdrawn.
 func (r *release) empty(run int) (bids []string) {
-	if r.t.Ledger.Runs[run].State != ledger.Done {
+	if r.t.Ledger.Runs[run].State != migration.RunDone {
 		return nil
 	}
 	for b := range r.t.Ledger.Batches() {
@@ -346,7 +346,7 @@ func (r *release) count(c *standing.Standing) {
 
 // legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
-func (r *release) legacyWork(ctx context.Context) ([]LegacyActivity, error) {
+func (r *release) legacyWork(ctx context.Context) ([]migration.LegacyActivity, error) {
 	return findActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
 }
 
@@ -381,8 +381,8 @@ func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.
 	if r.t.Damage != nil || len(queues) == 0 && !r.notesRestore() || len(runs) == 0 {
 		return r.changed(ctx, r.w.Multi(ctx, ops))
 	}
-	by := ledger.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
-	note := func(run *ledger.Run) {
+	by := migration.Release{At: now(), By: apply.OwnerName(now()), Queues: queues}
+	note := func(run *migration.Run) {
 		if len(queues) > 0 {
 			run.Releases = append(slices.Clone(run.Releases), by)
 		}
@@ -390,7 +390,7 @@ func (r *release) commit(ctx context.Context, ops []znode.Op, queues []newqueue.
 	for _, run := range runs[:len(runs)-1] {
 		run.Version = run.Stat.Version + 1
 		note(&run)
-		ops = append(ops, znode.Set(ledger.RunPath(run.ID), run.Encode(), run.Stat.Version))
+		ops = append(ops, znode.Set(ledger.RunPath(run.ID), ledger.EncodeRun(run), run.Stat.Version))
 	}
 	return r.changed(ctx, apply.NewChain(r.w, *r.t.Ledger.Newest(), r.opt.Limits, nil).Do(ctx, ops, note))
 }

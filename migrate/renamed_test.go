@@ -7,11 +7,12 @@ import (
 
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // answersNew is what an operator says who knows of one record that somebody deleted by mistake.
-var answersNew = migrate.Decisions{Vanished: migrate.AnswerNew}
+var answersNew = migrate.Decisions{Vanished: migration.AnswerNew}
 
 func many(t *testing.T, d newqueue.Dialect) *site {
 	return serve(t, queueTree(t, pendings(t, 9, 9)), d)
@@ -70,11 +71,11 @@ func TestLeavesMeanwhile(t *testing.T) {
 			s.remove(ingest(9))
 			a.before(func(n int) {
 				if n == 1 {
-					b.must(errorOf(b.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}})))
+					b.must(errorOf(b.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerLegacy}})))
 				}
 			})
 			res, err := a.tryRelease(migrate.ReleaseOptions{Decisions: answersNew})
-			if !errors.Is(err, migrate.ErrUndecided) || res.Absent > 1 || len(res.Undecided) != 8 || res.Undecided[0].Question != migrate.QuestionTaken {
+			if !errors.Is(err, migrate.ErrUndecided) || res.Absent > 1 || len(res.Undecided) != 8 || res.Undecided[0].Question != migration.QuestionTaken {
 				t.Errorf("%v, %+v", err, res)
 			}
 		})
@@ -90,25 +91,25 @@ func TestRenames(t *testing.T) {
 			records  map[string][]byte
 			happens  func(*site)
 			outcome  string // of a release
-			question migrate.Question
+			question migration.Question
 		}{
 			"its job was done and cleaned up before": {pendings(t, 2, 2), func(s *site) {
 				lifeEvents["a hold is lifted by hand"](s)
 				lifeEvents["an administrator deletes a job"](s) // as the cleanup does
 				s.rename(ingest(2), ingest(9))
-			}, "asks", migrate.QuestionBoth},
+			}, "asks", migration.QuestionBoth},
 			"two absent records have its key, and one its bytes": {map[string][]byte{ingest(1): record(t, legacy.Pending, job("0", "2")), ingest(2): record(t, legacy.Pending, again)}, func(s *site) {
 				s.remove(ingest(2))
 				s.rename(ingest(1), ingest(9))
-			}, "asks", migrate.QuestionVanished},
+			}, "asks", migration.QuestionVanished},
 			"two absent records have its key": {map[string][]byte{ingest(1): record(t, legacy.Pending, job("0", "2")), ingest(2): record(t, legacy.Pending, again)}, func(s *site) {
 				s.create(ingest(9), record(s.t, legacy.Held, again))
 				s.remove(ingest(1), ingest(2))
-			}, "asks", migrate.QuestionVanished},
+			}, "asks", migration.QuestionVanished},
 			"it has the token that is the jobID of another kind": {map[string][]byte{ingest(1): record(t, legacy.Pending, legacy.Payload{"jobID": "xyz", "profile": "p"})}, func(s *site) {
 				s.remove(ingest(1))
 				s.create("/accessSmall.1/mrtQ-000000000009", record(s.t, legacy.Pending, token("xyz")))
-			}, "asks", migrate.QuestionVanished},
+			}, "asks", migration.QuestionVanished},
 			"it is a request": {map[string][]byte{accessRecord: record(t, legacy.Pending, token("xyz"))}, func(s *site) {
 				s.create("/accessSmall.1/mrtQ-000000000009", record(s.t, legacy.Held, token("xyz")))
 				s.remove(accessRecord)

@@ -12,33 +12,34 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // RollbackResult is what a rollback does, or has done.
 type RollbackResult struct {
-	Run   string   `json:"run"`
-	State RunState `json:"state"` // of the run, before
+	Run   string             `json:"run"`
+	State migration.RunState `json:"state"` // of the run, before
 	// Released are the queues whose workers may have worked on the run's jobs.
 	Released []newqueue.QueueHold `json:"released"`
 	// Removes counts what it removes, and GivesBack how many of the records come back to the legacy queue. The others never
 	// left it.
-	Removes   Counts `json:"removes"`
-	GivesBack int    `json:"gives_back"`
+	Removes   migration.Counts `json:"removes"`
+	GivesBack int              `json:"gives_back"`
 	// Keeps are the jobs and requests that stay, each as the only copy: they were begun. Gone counts those that
 	// other clients have removed: they were finished and cleaned up, or deleted.
-	Keeps []Note `json:"keeps"`
-	Gone  int    `json:"gone"`
+	Keeps []migration.Note `json:"keeps"`
+	Gone  int              `json:"gone"`
 	// Unrelated counts the jobs, requests and batches that no run created. They stay.
 	Unrelated int `json:"unrelated"`
 	// Forced are the jobs and requests that Force removes although they were acted on: their records
 	// run again.
-	Forced []Note `json:"forced"`
+	Forced []migration.Note `json:"forced"`
 	// Undecided are the records that somebody must decide about before the rollback can end.
-	Undecided []Note `json:"undecided"`
+	Undecided []migration.Note `json:"undecided"`
 	// AtWork are the jobs that stay and that a session has locked. The rollback can't end before their
 	// workers have stopped.
-	AtWork []Note `json:"at_work"`
+	AtWork []migration.Note `json:"at_work"`
 	// Held says that the queues stay held for the jobs that stay.
 	Held         bool `json:"held"`
 	Transactions int  `json:"transactions"`
@@ -46,8 +47,8 @@ type RollbackResult struct {
 	// reason.
 	Ask string `json:"ask"`
 	// Record is the run's record, before, and Older the newest run before it that was not rolled back; nil if there is none.
-	Record *Run `json:"-"`
-	Older  *Run `json:"-"`
+	Record *migration.Run `json:"-"`
+	Older  *migration.Run `json:"-"`
 }
 
 // RollbackOptions are the options of a rollback.
@@ -62,7 +63,7 @@ type RollbackOptions struct {
 	// is a reason to ask the operator (Ask of [RollbackResult]). If Confirm returns an error, nothing is
 	// written, and Rollback returns the error. If there is another reason afterwards, nothing is written either.
 	Confirm func(*RollbackResult) error
-	Limits  TransactionLimits
+	Limits  migration.TransactionLimits
 	Notify  func(string)
 }
 
@@ -130,7 +131,7 @@ func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions)
 		undo.Transactions += steps
 		return steps, err
 	})
-	if undo.Transactions == 0 && err != nil && undo.State != ledger.RollingBack {
+	if undo.Transactions == 0 && err != nil && undo.State != migration.RunRollingBack {
 		return nil, err
 	}
 	return undo, err
@@ -148,7 +149,7 @@ type rollbackOp struct {
 	missing map[string]bool
 }
 
-func (r *rollbackOp) run() *ledger.Run { return &r.target.Ledger.Runs[r.index] }
+func (r *rollbackOp) run() *migration.Run { return &r.target.Ledger.Runs[r.index] }
 
 func (r *rollbackOp) read(ctx context.Context, id string) error {
 	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
@@ -164,7 +165,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 		return r.noRun(id)
 	}
 	run := r.run()
-	if run.State == ledger.RolledBack && (!r.opt.Force || run.Stayed == 0) { // what it kept can be forced later
+	if run.State == migration.RunRolledBack && (!r.opt.Force || run.Stayed == 0) { // what it kept can be forced later
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, run.ID)
 	}
 	if !run.Completed.IsZero() {
@@ -172,7 +173,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	}
 	why := r.opt.Decisions.check(t)
 	for _, later := range slices.Backward(t.Ledger.Runs[r.index+1:]) {
-		if later.State != ledger.RolledBack {
+		if later.State != migration.RunRolledBack {
 			why = reasons.Join(why, fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID))
 		}
 	}
@@ -202,8 +203,8 @@ func (r *rollbackOp) noRun(id string) error {
 }
 
 func (r *rollbackOp) result() *RollbackResult {
-	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []Note{}, Forced: []Note{},
-		Undecided: []Note{}, AtWork: []Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
+	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []migration.Note{}, Forced: []migration.Note{},
+		Undecided: []migration.Note{}, AtWork: []migration.Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.MayHaveBegun(r.run(), q) {
 			undo.Released = append(undo.Released, q)
@@ -224,7 +225,7 @@ func (r *rollbackOp) caseReader() *standing.Reader {
 		src = src.WithACLs()
 	}
 	return &standing.Reader{Target: r.target, Src: src, ReadJobs: true, SearchEverywhere: r.opt.Force, Answers: r.opt.RecordIs, Vanished: r.opt.Vanished, Missing: r.missing,
-		Decide: func(f standing.Facts, a standing.Answer) standing.Decision {
+		Decide: func(f standing.Facts, a migration.Answer) standing.Decision {
 			return standing.DecideRollback(f, a, r.opt.Force)
 		}}
 }
@@ -269,7 +270,7 @@ func (r *rollbackOp) predict(ctx context.Context, undo *RollbackResult) error {
 }
 
 func (r *rollbackOp) forget(undo *RollbackResult) {
-	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []Note{}, []Note{}, []Note{}, 0
+	undo.Keeps, undo.Undecided, undo.AtWork, undo.Gone = []migration.Note{}, []migration.Note{}, []migration.Note{}, 0
 }
 
 func (r *rollbackOp) count(undo *RollbackResult, c *standing.Standing) {
@@ -325,7 +326,7 @@ func actedOn(c *standing.Standing) string {
 func (r *rollbackOp) step(ctx context.Context, undo *RollbackResult) (steps int, err error) {
 	run := r.run()
 	chain := apply.NewChain(r.w, *run, r.opt.Limits, nil)
-	if run.State != ledger.RollingBack || run.Owner != r.owner || !r.holds() {
+	if run.State != migration.RunRollingBack || run.Owner != r.owner || !r.holds() {
 		err := r.hold(ctx, chain)
 		return chain.Transactions(), err
 	}
@@ -350,17 +351,17 @@ func (r *rollbackOp) hold(ctx context.Context, chain *apply.Chain) error {
 			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: []byte{}, ACL: run.ACL})
 		}
 	}
-	holds, _ := holdAll(r.target, ledger.Owner{By: run.ID, At: now(), Why: "rollback"}, run.ACL)
-	return chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *ledger.Run) {
-		next.State, next.Owner = ledger.RollingBack, r.owner
+	holds, _ := holdAll(r.target, migration.HoldOwner{By: run.ID, At: now(), Why: "rollback"}, run.ACL)
+	return chain.Do(ctx, slices.Concat(ops, holds, accepted(r.target, run.ID)), func(next *migration.Run) {
+		next.State, next.Owner = migration.RunRollingBack, r.owner
 		r.noteReleases(next)
 	})
 }
 
 // noteReleases notes in the run's record the queues that somebody released without mrtq,
 // because the rollback holds them again.
-func (r *rollbackOp) noteReleases(next *ledger.Run) {
-	if next.State == ledger.Running {
+func (r *rollbackOp) noteReleases(next *migration.Run) {
+	if next.State == migration.RunRunning {
 		return
 	}
 	var queues []newqueue.QueueHold
@@ -370,7 +371,7 @@ func (r *rollbackOp) noteReleases(next *ledger.Run) {
 		}
 	}
 	if len(queues) > 0 {
-		next.Releases = append(slices.Clone(next.Releases), ledger.Release{At: now(), By: ledger.Unknown, Queues: queues})
+		next.Releases = append(slices.Clone(next.Releases), migration.Release{At: now(), By: migration.UnknownOwner, Queues: queues})
 	}
 }
 
@@ -379,7 +380,7 @@ func (r *rollbackOp) pass(ctx context.Context, chain *apply.Chain, undo *Rollbac
 	entries := r.entries()
 	done := 0
 	report(ctx, PhaseRemoving, 0, len(entries))
-	_, guards := holdAll(r.target, ledger.Owner{By: r.run().ID}, nil)
+	_, guards := holdAll(r.target, migration.HoldOwner{By: r.run().ID}, nil)
 	chain.Guard(guards...)
 	before := r.run().Removed.Batches
 	defer func() { undo.Removes.Batches += chain.Run().Removed.Batches - before }()
@@ -436,8 +437,8 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 		}
 	}
 	removeKeptParents(ctx, r.w, r.run()) // before the end, so that a killed rollback does it again
-	err = chain.End(ctx, ops, func(next *ledger.Run) {
-		next.State, next.Stayed, next.Finished = ledger.RolledBack, len(undo.Keeps), now()
+	err = chain.End(ctx, ops, func(next *migration.Run) {
+		next.State, next.Stayed, next.Finished = migration.RunRolledBack, len(undo.Keeps), now()
 	})
 	if err != nil {
 		return err
@@ -450,7 +451,7 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 // rollback ends. A release had lifted their holds, and this rollback has them now.
 func (r *rollbackOp) stayed(names *target.Names) bool {
 	for i, run := range r.target.Ledger.Runs {
-		if i != r.index && run.State != ledger.RolledBack {
+		if i != r.index && run.State != migration.RunRolledBack {
 			return false
 		}
 	}
@@ -463,7 +464,7 @@ func (r *rollbackOp) stayed(names *target.Names) bool {
 }
 
 // removeKeptParents removes a run's folder for kept bytes, and the parent of all folders, if they are empty. If that fails, they do no harm.
-func removeKeptParents(ctx context.Context, w *Writer, run *ledger.Run) {
+func removeKeptParents(ctx context.Context, w *Writer, run *migration.Run) {
 	if parent := run.Origin.KeptRunPath(); run.Origin.OneEnsemble {
 		for _, path := range []string{parent, znode.Parent(parent)} {
 			_ = w.Multi(ctx, znode.Outside(znode.Delete(path, -1)))

@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -113,7 +114,7 @@ func TestRollbackJobByJob(t *testing.T) {
 				undo := s.mustRollback(migrate.RollbackOptions{Limits: single, Confirm: func(u *migrate.RollbackResult) error {
 					copied := *u
 					shown = &copied
-					if u.State != migrate.RunDone || len(u.Released) != 3 {
+					if u.State != migration.RunDone || len(u.Released) != 3 {
 						t.Errorf("it shows %+v", u)
 					}
 					return nil
@@ -159,7 +160,7 @@ func TestRollbackJobByJob(t *testing.T) {
 				if broken := name == "an entry was moved" || name == "a part was removed"; !v.OK() && !broken || v.Records.NotMigrated != 4-stays {
 					t.Errorf("verify: %v, %+v", v.Differences, v.Records)
 				}
-				if status := s.status(); status.Newest().State != migrate.RunRolledBack || status.Newest().Stayed != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
+				if status := s.status(); status.Newest().State != migration.RunRolledBack || status.Newest().Stayed != len(kept) || stays < 4 && status.Step != migrate.StepPlan {
 					t.Errorf("what to do next is %q, and %d are kept", status.Step, status.Newest().Stayed)
 				}
 			})
@@ -201,7 +202,7 @@ func TestRollbackBesideAWorker(t *testing.T) {
 			t.Errorf("%v; held: %s", err, s.holdsNow())
 		}
 		s.set(ingest(2), record(t, legacy.Completed, job2()))
-		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 2 || res.AtWork[0].What != migrate.ActivityWaiting {
+		if res, err := migrate.Release(t.Context(), s.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 2 || res.AtWork[0].What != migration.ActivityWaiting {
 			t.Errorf("two records wait for legacy workers: %v, %+v", err, res)
 		}
 		for n := 3; n <= 4; n++ {
@@ -230,7 +231,7 @@ func TestOlderRun(t *testing.T) {
 		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
 	}
 	s.rollbackInterrupted(run0)
-	p := problem(s.plan(s.options().PlanOptions), migrate.ProblemRollbackUnfinished)
+	p := problem(s.plan(s.options().PlanOptions), migration.ProblemRollbackUnfinished)
 	if p == nil || p.Fits != "run0000000000" {
 		t.Errorf("%+v", p)
 	}
@@ -269,7 +270,7 @@ func TestForcedRollback(t *testing.T) {
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
-			var asked []migrate.Note
+			var asked []migration.Note
 			undo := s.mustRollback(migrate.RollbackOptions{Force: true, Confirm: func(u *migrate.RollbackResult) error { asked = u.Forced; return nil }})
 			if len(undo.Keeps) > 0 || undo.Held || len(s.lost) == 0 || len(asked) != 3 || len(undo.Forced) != 3 {
 				t.Errorf("%+v; %d znodes are saved; asked about %v", undo, len(s.lost), asked)

@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -175,10 +176,10 @@ func TestStanding(t *testing.T) {
 func planSays(s *site) string {
 	opt := s.further().PlanOptions
 	p := s.plan(opt)
-	if slices.ContainsFunc(p.Records, func(r migrate.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") }) {
+	if slices.ContainsFunc(p.Records, func(r migration.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") }) {
 		return "renamed"
 	}
-	i := slices.IndexFunc(p.Records, func(r migrate.PlanRecord) bool { return r.Path == subject })
+	i := slices.IndexFunc(p.Records, func(r migration.PlanRecord) bool { return r.Path == subject })
 	if i < 0 {
 		if s.status().Newest().HandedOver > 0 {
 			return "handed over"
@@ -186,19 +187,19 @@ func planSays(s *site) string {
 		return "absent"
 	}
 	switch r := p.Records[i]; r.Action {
-	case migrate.ActionCreate:
-		if problem(p, migrate.ProblemOtherOrigin) != nil {
+	case migration.ActionCreate:
+		if problem(p, migration.ProblemOtherOrigin) != nil {
 			return "absent" // first somebody decides about the record that had its name
 		}
 		return "not migrated"
-	case migrate.ActionChanged:
+	case migration.ActionChanged:
 		if strings.Contains(r.Reason, "handed over") {
 			return "again"
 		}
 		return "changed"
-	case migrate.ActionBlock:
+	case migration.ActionBlock:
 		return "unknown"
-	case migrate.ActionUnchanged:
+	case migration.ActionUnchanged:
 		return "as migrated"
 	default:
 		return string(r.Action)
@@ -210,10 +211,10 @@ func showSays(s *site) string {
 	return strings.ReplaceAll(string(item.Standing), "-", " ")
 }
 
-func asked(undecided []migrate.Note) string {
+func asked(undecided []migration.Note) string {
 	for _, u := range undecided {
 		if u.Record == subject {
-			return map[migrate.Question]string{migrate.QuestionVanished: "absent", migrate.QuestionAgain: "again", migrate.QuestionJobGone: "as migrated", migrate.QuestionBoth: "changed"}[u.Question]
+			return map[migration.Question]string{migration.QuestionVanished: "absent", migration.QuestionAgain: "again", migration.QuestionJobGone: "as migrated", migration.QuestionBoth: "changed"}[u.Question]
 		}
 	}
 	return ""
@@ -255,16 +256,16 @@ func verifySays(s *site) string {
 		return word
 	}
 	for _, d := range v.Differences {
-		if d.Record == subject && d.Kind.Group() == migrate.UndecidedGroup {
-			return asked([]migrate.Note{{Record: subject, Question: migrate.Question(d.Kind)}})
+		if d.Record == subject && d.Kind.Group() == migration.UndecidedGroup {
+			return asked([]migration.Note{{Record: subject, Question: migration.Question(d.Kind)}})
 		}
 	}
 	switch {
 	case slices.Contains(v.NotMigrated, subject):
 		return "not migrated"
-	case slices.ContainsFunc(v.Legacy, func(n migrate.Note) bool { return n.Record == subject }):
+	case slices.ContainsFunc(v.Legacy, func(n migration.Note) bool { return n.Record == subject }):
 		return "changed"
-	case slices.ContainsFunc(v.Removed, func(n migrate.Note) bool { return n.Record == subject }):
+	case slices.ContainsFunc(v.Removed, func(n migration.Note) bool { return n.Record == subject }):
 		return "removed"
 	case v.Due == 0 && v.Records.Migrated > others:
 		return "handed over"

@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -19,13 +20,13 @@ import (
 type Status struct {
 	Runs []RunStatus `json:"runs"` // oldest first
 	// Damage says what is wrong with the migration's own records; "" if nothing is.
-	Damage   string        `json:"damage"`
-	Restored bool          `json:"restored"` // the target was restored from a backup
-	Jobs     []StateCount  `json:"jobs"`     // by state
-	Access   []AccessCount `json:"access"`
-	Batches  []StateCount  `json:"batches"`
-	Holds    []HoldStatus  `json:"holds"`
-	Locks    []LockStatus  `json:"locks"`
+	Damage   string           `json:"damage"`
+	Restored bool             `json:"restored"` // the target was restored from a backup
+	Jobs     []StateCount     `json:"jobs"`     // by state
+	Access   []AccessCount    `json:"access"`
+	Batches  []StateCount     `json:"batches"`
+	Holds    []migration.Hold `json:"holds"`
+	Locks    []LockStatus     `json:"locks"`
 	// Abandoned are access requests in Processing that nobody has locked: in dialect mrt-zk no worker takes them again.
 	Abandoned []string `json:"abandoned"`
 	// Unreported are batches that wait for no job, and that nobody has reported within [newqueue.ReportedWithin].
@@ -35,7 +36,7 @@ type Status struct {
 	// Legacy has each legacy queue; none if it is in another ensemble.
 	Legacy []LegacyStatus `json:"legacy"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
-	NoQueue *NoQueue `json:"no_queue,omitempty"`
+	NoQueue *migration.NoQueue `json:"no_queue,omitempty"`
 	// Due counts the records of done runs that were not handed over.
 	Due int `json:"due"`
 	// Uncompleted counts the kept bytes that a completion has left that was interrupted.
@@ -48,7 +49,7 @@ type Status struct {
 
 // RunStatus is one run.
 type RunStatus struct {
-	Run
+	migration.Run
 	Tracked    int `json:"tracked"`     // records that its ledger says it migrated
 	Present    int `json:"present"`     // of these, those whose job is there
 	Removed    int `json:"removed"`     // the others: finished and cleaned up, or deleted
@@ -97,7 +98,7 @@ func (s *Status) Releasing() bool {
 }
 
 // Undecided returns the records about which somebody must decide.
-func (s *Status) Undecided() (all []Note) {
+func (s *Status) Undecided() (all []migration.Note) {
 	for _, l := range s.Legacy {
 		all = append(all, l.Undecided...)
 	}
@@ -106,7 +107,7 @@ func (s *Status) Undecided() (all []Note) {
 
 // ReadStatus reads where a migration stands, on both sides. It writes nothing. An error comes from reading.
 func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
-	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Unreported: []UnreportedBatch{}, Holds: []HoldStatus{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
+	s := &Status{Runs: []RunStatus{}, Access: []AccessCount{}, Abandoned: []string{}, Unreported: []UnreportedBatch{}, Holds: []migration.Hold{}, Locks: []LockStatus{}, Legacy: []LegacyStatus{}}
 	t, err := readTarget(ctx, dst)
 	if err != nil {
 		return nil, err

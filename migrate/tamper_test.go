@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -297,7 +298,7 @@ func tryAll(t *testing.T, tree *znode.Tree, d newqueue.Dialect, cases []tamperin
 
 type judgement struct {
 	said string
-	v    *migrate.Verdict
+	v    *migration.Verdict
 	err  error
 }
 
@@ -318,7 +319,7 @@ func (s *site) judged() judgement {
 		s.t.Fatal(err)
 	case v.Count("restored") > 0:
 		return judgement{restored, v, nil}
-	case v.CountGroup(migrate.DamageGroup) > 0:
+	case v.CountGroup(migration.DamageGroup) > 0:
 		return judgement{damage, v, nil}
 	case v.Count("job-gone") > 0:
 		return judgement{asks, v, nil}
@@ -339,7 +340,7 @@ func (c tampering) fits(j judgement) bool {
 	if j.err != nil {
 		return strings.Contains(j.err.Error(), c.path) || zoneOf(c.path) == "/migration"
 	}
-	return j.said == nothing || j.said == released || slices.ContainsFunc(j.v.Differences, func(d migrate.Difference) bool {
+	return j.said == nothing || j.said == released || slices.ContainsFunc(j.v.Differences, func(d migration.Difference) bool {
 		return znode.Within(d.Path, c.path) || znode.Within(c.path, d.Path) || strings.Contains(d.Message, znode.Name(c.path)) || related(c.path, d.Path)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -77,15 +78,15 @@ func TestThreeTargets(t *testing.T) {
 		// The mistyped one can't take them, not even by an answer, and whoever has begun a job there.
 		s.remove("/wrong" + newqueue.QueueHoldPath(newqueue.HoldIngest))
 		s.set("/wrong"+wrong.jobOf(ingest(1))+"/space_needed", []byte("7"))
-		res, err := wrong.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
-		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Absent != 0 || res.Undecided[0].Question != migrate.QuestionTaken || res.Undecided[0].Why == "" {
+		res, err := wrong.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerNew}})
+		if !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Absent != 0 || res.Undecided[0].Question != migration.QuestionTaken || res.Undecided[0].Why == "" {
 			t.Errorf("release of the wrong target: %v, %+v", err, res)
 		}
 		// It goes back, and to its end.
 		if undo, err := wrong.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrUndecided) || len(undo.Undecided) != 3 {
 			t.Errorf("rollback of the wrong target: %v, %+v", err, undo)
 		}
-		if undo := wrong.mustRollback(migrate.RollbackOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}}); undo.Removes.Jobs != 3 || undo.GivesBack != 0 {
+		if undo := wrong.mustRollback(migrate.RollbackOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerLegacy}}); undo.Removes.Jobs != 3 || undo.GivesBack != 0 {
 			t.Errorf("the wrong target was rolled back: %+v", undo)
 		}
 		if _, err := migrate.Complete(t.Context(), wrong.w, migrate.CompleteOptions{}); err != nil || len(right.kept()) != 3 {
@@ -113,7 +114,7 @@ func TestTheOtherTargetWasDeleted(t *testing.T) {
 		right.mustMigrate(right.options())
 		deleted.release()
 		folder := deleted.keptFolder()
-		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}}
+		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerNew}}
 		s.remove("/deleted")
 		if res, err := right.tryRelease(isNew); !errors.Is(err, migrate.ErrUndecided) || len(res.Undecided) != 3 || res.Undecided[0].Why != "roll the other target back first; if that was deleted, delete its folder" {
 			t.Errorf("before its folder is deleted: %v, %+v", err, res)
@@ -137,7 +138,7 @@ func TestTwoTargetsThereAndBack(t *testing.T) {
 			before := s.legacy()
 			b.mustMigrate(b.options())
 			a.release()
-			res, err := b.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerLegacy}})
+			res, err := b.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerLegacy}})
 			if err != nil || res.HandedOver != 1 || res.Withdrawn != 3 || len(a.kept()) != 3 || len(b.kept()) != 1 {
 				t.Fatalf("%v, %+v; kept: %v, %v", err, res, a.kept(), b.kept())
 			}
@@ -265,12 +266,12 @@ func TestTargetsOfTwoChroots(t *testing.T) {
 		below, above := s.beside("/below"), s.beside("/above")
 		below.from, _ = s.open("/s4")
 		below.mustMigrate(below.options())
-		queues := migrate.Queues{Nodes: map[migrate.QueueKind][]string{migrate.Ingest: {"/s4/ingest"}}}
+		queues := migration.Queues{Nodes: map[migration.QueueKind][]string{migration.Ingest: {"/s4/ingest"}}}
 		src := value(migrate.OpenSource(t.Context(), &s.w.Reader, queues, legacy.Options{}))(s)
 		s.must(errorOf(migrate.Migrate(t.Context(), src, above.w, above.options())))
 		above.release()
-		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}}
-		if res, err := below.tryRelease(isNew); !errors.Is(err, migrate.ErrUndecided) || res.Absent != 0 || len(res.Undecided) != 3 || res.Undecided[0].Question != migrate.QuestionTaken {
+		isNew := migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerNew}}
+		if res, err := below.tryRelease(isNew); !errors.Is(err, migrate.ErrUndecided) || res.Absent != 0 || len(res.Undecided) != 3 || res.Undecided[0].Question != migration.QuestionTaken {
 			t.Errorf("%v, %+v", err, res)
 		}
 		var others []string
@@ -299,7 +300,7 @@ func TestTakenAfterARequeue(t *testing.T) {
 			t.Fatalf("%v, %+v", err, res)
 		}
 		for _, u := range res.Undecided {
-			if u.Question != migrate.QuestionTaken {
+			if u.Question != migration.QuestionTaken {
 				t.Errorf("%+v", u)
 			}
 		}
@@ -316,7 +317,7 @@ func TestTakenBytesThatAreHidden(t *testing.T) {
 		b.release()
 		hidden := b.kept()[0]
 		s.setACL(hidden, zk.DigestACL(zk.PermAll, "ingest", "secret"))
-		_, err := a.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migrate.AnswerNew}})
+		_, err := a.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{Vanished: migration.AnswerNew}})
 		if err == nil || !strings.HasPrefix(err.Error(), hidden+" can't be read: ") || !strings.HasSuffix(err.Error(), "a record that is not in the legacy queue may be there; give credentials that can read it") {
 			t.Errorf("%v", err)
 		}
@@ -343,7 +344,7 @@ func TestRestoredBackupThatLacksARun(t *testing.T) {
 			t.Errorf("release: %v, %+v", err, res)
 		}
 		v := a.verify()
-		i := slices.IndexFunc(v.Differences, func(d migrate.Difference) bool { return d.Kind == "lost-record" })
+		i := slices.IndexFunc(v.Differences, func(d migration.Difference) bool { return d.Kind == "lost-record" })
 		if len(v.Differences) != 1 || i < 0 || !slices.Contains(kept, v.Differences[i].Path) || string(s.data(v.Differences[i].Path)) != string(record(t, legacy.Pending, job("late", "99"))) {
 			t.Errorf("verify: %v", v.Differences)
 		}

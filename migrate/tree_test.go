@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )
@@ -21,7 +22,7 @@ func TestMigratedTree(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, corpus(t), d)
 		res := s.mustMigrate(s.options())
-		if want := (migrate.Counts{Jobs: 10, Access: 2, Batches: 3}); res.Created != want || res.Run != "run0000000000" {
+		if want := (migration.Counts{Jobs: 10, Access: 2, Batches: 3}); res.Created != want || res.Run != "run0000000000" {
 			t.Errorf("%s created %+v, want %+v", res.Run, res.Created, want)
 		}
 		goldenfile.Compare(t, filepath.Join("testdata", "tree-"+string(d)+".txt"), dump(s.tree(), queueRoots...), *update)
@@ -104,7 +105,7 @@ func TestQueueInUseStaysAsItIs(t *testing.T) {
 				sameNumbers(t, before, after)
 
 				undo := s.mustRollback(migrate.RollbackOptions{})
-				if len(undo.Keeps) > 0 || undo.Removes != (migrate.Counts{Jobs: 10, Access: 2, Batches: 3}) {
+				if len(undo.Keeps) > 0 || undo.Removes != (migration.Counts{Jobs: 10, Access: 2, Batches: 3}) {
 					t.Errorf("rolled back: %+v", undo)
 				}
 				rolledBack(t, before, s.tree())

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -47,7 +47,7 @@ func TestUnserviceableRecords(t *testing.T) {
 			p := s.plan(opt.PlanOptions)
 			var found []string
 			for _, f := range p.Findings {
-				if f.Effect != migrate.EffectUnfit {
+				if f.Effect != migration.EffectUnfit {
 					continue
 				}
 				text := f.Kind + ":"
@@ -64,7 +64,7 @@ func TestUnserviceableRecords(t *testing.T) {
 			if got := strings.Join(found, ", "); got != c.want {
 				t.Errorf("found %s, expected %s", got, c.want)
 			}
-			if (problem(p, migrate.ProblemUnserviceable) != nil) != (c.want != "") {
+			if (problem(p, migration.ProblemUnserviceable) != nil) != (c.want != "") {
 				t.Errorf("problems %v", p.Problems)
 			}
 		})
@@ -87,7 +87,7 @@ func TestMaxPriority(t *testing.T) {
 		opt.Choices.MaxPriority = most
 		var all []string
 		for _, f := range s.plan(opt.PlanOptions).Findings { // what loses work comes before what never runs
-			if all = append(all, fmt.Sprint(f.Kind, " ", len(f.Items), " ", f.Effect)); f.Effect == migrate.EffectNeverRuns {
+			if all = append(all, fmt.Sprint(f.Kind, " ", len(f.Items), " ", f.Effect)); f.Effect == migration.EffectNeverRuns {
 				break
 			}
 		}

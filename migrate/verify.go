@@ -9,6 +9,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
+	"mrtq/migration"
 )
 
 // VerifyOptions are the options of a verification.
@@ -23,7 +24,7 @@ type VerifyOptions struct {
 // (docs/life.md, "States"). src is nil unless the legacy queue is in another ensemble: the run's record says where
 // it is. Verify writes nothing. The error wraps [ErrTwoEnsembles] if src is needed, [ErrDamaged] if it is not
 // known what was migrated, or comes from reading.
-func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*Verdict, error) {
+func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*migration.Verdict, error) {
 	t, err := readWhole(ctx, dst)
 	if err != nil {
 		return nil, &TargetError{err}
@@ -39,7 +40,7 @@ func Verify(ctx context.Context, src *Source, dst *Reader, opt VerifyOptions) (*
 	return verifyTarget(ctx, src, t, opt)
 }
 
-func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*Verdict, error) {
+func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt VerifyOptions) (*migration.Verdict, error) {
 	src = asPlanned(src, t)
 	names, err := t.ReadNames(ctx)
 	if err != nil {
@@ -50,7 +51,7 @@ func verifyTarget(ctx context.Context, src *Source, t *target.Target, opt Verify
 		Progress: func(done, total int) { report(ctx, PhaseComparing, done, total) },
 	}
 	if opt.Quarantined != nil {
-		options.Quarantined = func(r Record) bool {
+		options.Quarantined = func(r migration.Record) bool {
 			return slices.ContainsFunc(opt.Quarantined[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -76,7 +77,7 @@ func TestVerifyWhileServicesBegin(t *testing.T) {
 			began <- true
 			return true
 		}, Do: minizk.Hold(goOn)})
-		ended := make(chan *migrate.Verdict, 1)
+		ended := make(chan *migration.Verdict, 1)
 		go func() { ended <- s.verify() }()
 		<-began
 		s.must(s.queue().Init(t.Context()))

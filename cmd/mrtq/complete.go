@@ -11,6 +11,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type completeCmd struct {
@@ -45,7 +46,7 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt := migrate.CompleteOptions{Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
+	opt := migrate.CompleteOptions{Limits: migration.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(out *migrate.CompleteResult) error {
 			return a.askToGoOn(ctx, fmt.Sprintf("the kept bytes of %s would be removed, and a rollback would no longer be possible%s", screen.Count(out.Removes, "record", "records"), waits(out)))

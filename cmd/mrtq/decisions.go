@@ -15,6 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // decisionFlags are what somebody decides about records of which nothing shows which queue has their work. release and
@@ -35,13 +36,13 @@ func (d *decisionFlags) flags(f *pflag.FlagSet) {
 }
 
 func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, err error) {
-	opt = migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.Answer(d.vanished)}
+	opt = migrate.Decisions{RecordIs: map[string]migration.Answer{}, Vanished: migration.Answer(d.vanished)}
 	for _, text := range d.recordIs {
 		side, record, _ := strings.Cut(text, "=")
-		if !slices.Contains([]migrate.Answer{migrate.AnswerNew, migrate.AnswerLegacy}, migrate.Answer(side)) || znode.ValidatePath(record) != nil {
+		if !slices.Contains([]migration.Answer{migration.AnswerNew, migration.AnswerLegacy}, migration.Answer(side)) || znode.ValidatePath(record) != nil {
 			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record", advice.Word(text))
 		}
-		opt.RecordIs[record] = migrate.Answer(side)
+		opt.RecordIs[record] = migration.Answer(side)
 	}
 	if d.removed == "" {
 		d.removed = fileOf("mrtq-removed-", target)

@@ -15,6 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type inspectCmd struct {
@@ -62,7 +63,7 @@ func (c *inspectCmd) run(ctx context.Context, a *app, source string) error {
 	}
 	nodes := queueNodes(queues)
 	for _, q := range c.queue {
-		if !slices.Contains(migrate.QueueKinds, migrate.QueueKind(q)) && !slices.Contains(nodes, q) {
+		if !slices.Contains(migration.QueueKinds, migration.QueueKind(q)) && !slices.Contains(nodes, q) {
 			return exit.Usagef("--queue %q: expected ingest, inventory, accessSmall, accessLarge, or one of %s", q, strings.Join(nodes, ", "))
 		}
 	}
@@ -108,7 +109,7 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) 
 		if r.Err != nil {
 			counted.bad++
 		}
-		if r.Err != nil && r.Err.Kind == migrate.Unreadable {
+		if r.Err != nil && r.Err.Kind == migration.Unreadable {
 			counted.unreadable++
 		}
 		if err := print.Add(r); err != nil {
@@ -118,15 +119,15 @@ func (c *inspectCmd) printAll(ctx context.Context, a *app, src *migrate.Source) 
 	return counted, print.End()
 }
 
-func queueNodes(q migrate.Queues) []string {
+func queueNodes(q migration.Queues) []string {
 	var nodes []string
-	for _, kind := range migrate.QueueKinds {
+	for _, kind := range migration.QueueKinds {
 		nodes = append(nodes, q.Nodes[kind]...)
 	}
 	return nodes
 }
 
-func (c *inspectCmd) wants(r migrate.Record) bool {
+func (c *inspectCmd) wants(r migration.Record) bool {
 	status := view.BadStatus
 	if r.Err == nil {
 		status = r.Legacy.Header.Status.String()

@@ -16,6 +16,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // If Ctrl-C or SIGTERM ends a command, it says so, and what to do, with its own exit code.
@@ -58,7 +59,7 @@ func TestFullDisk(t *testing.T) {
 	for want, err := range map[string]error{
 		"target localhost:1/new: write removed.ndjson: no space left on device. nothing was removed": (&rollbackCmd{}).fail(t.Context(), nil, sides, nil, full),
 		"target localhost:1/new: write removed.ndjson: no space left on device. run0000000000 is not completely rolled back: this call removed 3 jobs, 0 access requests and 1 batch. Run the same command again to finish": (&rollbackCmd{}).fail(t.Context(), nil, sides,
-			&migrate.RollbackResult{Run: "run0000000000", Transactions: 2, Removes: migrate.Counts{Jobs: 3, Batches: 1}}, full),
+			&migrate.RollbackResult{Run: "run0000000000", Transactions: 2, Removes: migration.Counts{Jobs: 3, Batches: 1}}, full),
 	} {
 		if err == nil || err.Error() != want || exit.Code(err) != exit.Environment {
 			t.Errorf("%v, code %d\nwant %s", err, exit.Code(err), want)

@@ -16,13 +16,14 @@ import (
 	"mrtq/harness/rehearse"
 	restored "mrtq/internal/restore"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 var jsonOutputs = map[string]any{
 	"inspect":  []view.Record{},
 	"check":    checked{},
 	"restore":  restored.Result{},
-	"plan":     migrate.Plan{},
+	"plan":     migration.Plan{},
 	"migrate":  migrated{},
 	"verify":   verified{},
 	"rehearse": rehearse.Report{},
@@ -44,7 +45,7 @@ func TestJSONDocumented(t *testing.T) {
 		sections[strings.Trim(title, "`")] = body
 	}
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\|")
-	outputs := map[string]any{"A note": migrate.Note{}}
+	outputs := map[string]any{"A note": migration.Note{}}
 	for _, c := range newRoot().Commands() {
 		output := c.Flags().Lookup("output")
 		if output == nil || !strings.Contains(output.Value.Type(), "json") {
@@ -83,7 +84,7 @@ func fields(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{path + ": time"}
-	case t == reflect.TypeFor[migrate.Note]() && path != "":
+	case t == reflect.TypeFor[migration.Note]() && path != "":
 		return []string{path + ": note"}
 	case path == "": // a plan marshals itself: the same fields, with no list null
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):

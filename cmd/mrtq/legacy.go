@@ -14,10 +14,11 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type legacyFlags struct {
-	nodes map[migrate.QueueKind]*[]string
+	nodes map[migration.QueueKind]*[]string
 	locks []string
 	time  string
 }
@@ -28,16 +29,16 @@ func (l *legacyFlags) flags(f *pflag.FlagSet) {
 }
 
 func (l *legacyFlags) nodeFlags(f *pflag.FlagSet) {
-	def := migrate.DefaultQueues()
-	l.nodes = map[migrate.QueueKind]*[]string{}
+	def := migration.DefaultQueues()
+	l.nodes = map[migration.QueueKind]*[]string{}
 	for _, q := range advice.QueueFlags {
 		l.nodes[q.Kind] = f.StringSlice(q.Flag, def.Nodes[q.Kind], "`node` of the "+string(q.Kind)+" queue; can be repeated, and \"\" means none")
 	}
 	f.StringSliceVar(&l.locks, "locks", def.Locks, "`node` of the legacy locks; can be repeated")
 }
 
-func (l *legacyFlags) queues() (migrate.Queues, error) {
-	q := migrate.Queues{Nodes: map[migrate.QueueKind][]string{}, Locks: nonEmpty(l.locks)}
+func (l *legacyFlags) queues() (migration.Queues, error) {
+	q := migration.Queues{Nodes: map[migration.QueueKind][]string{}, Locks: nonEmpty(l.locks)}
 	for _, f := range advice.QueueFlags {
 		q.Nodes[f.Kind] = nonEmpty(*l.nodes[f.Kind])
 		if err := validNodes(f.Flag, q.Nodes[f.Kind]); err != nil {
@@ -53,7 +54,7 @@ func (l *legacyFlags) queues() (migrate.Queues, error) {
 	return q, nil
 }
 
-func (l *legacyFlags) reads() (migrate.Queues, legacy.Options, error) {
+func (l *legacyFlags) reads() (migration.Queues, legacy.Options, error) {
 	queues, err := l.queues()
 	if err != nil {
 		return queues, legacy.Options{}, err

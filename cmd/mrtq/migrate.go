@@ -16,6 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type migrateCmd struct {
@@ -63,15 +64,15 @@ target.`,
 }
 
 type migrated struct {
-	Run          string                 `json:"run"`
-	Records      map[migrate.Action]int `json:"records"`
-	Problems     []migrate.Problem      `json:"problems"` // if there is any, nothing was written
-	Created      migrate.Counts         `json:"created"`  // by this call
-	Transactions int                    `json:"transactions"`
-	Note         string                 `json:"note,omitempty"`       // of the run
-	CarriedOut   bool                   `json:"carried_out"`          // the saved plan was carried out before
-	Quarantine   string                 `json:"quarantine,omitempty"` // file, if any record is in it
-	Seconds      float64                `json:"seconds"`
+	Run          string                   `json:"run"`
+	Records      map[migration.Action]int `json:"records"`
+	Problems     []migration.Problem      `json:"problems"` // if there is any, nothing was written
+	Created      migration.Counts         `json:"created"`  // by this call
+	Transactions int                      `json:"transactions"`
+	Note         string                   `json:"note,omitempty"`       // of the run
+	CarriedOut   bool                     `json:"carried_out"`          // the saved plan was carried out before
+	Quarantine   string                   `json:"quarantine,omitempty"` // file, if any record is in it
+	Seconds      float64                  `json:"seconds"`
 }
 
 func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
@@ -128,11 +129,11 @@ func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 
 // carryOut migrates. If no source was given, s gets that of the run that it finishes. The result is nil if nothing was read.
 func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrate.MigrateResult, err error) {
-	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
+	opt := migrate.MigrateOptions{Approved: c.saved, Limits: migration.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if opt.PlanOptions, err = c.options(*s); err != nil {
 		return nil, err
 	}
-	opt.SaveQuarantined = func(bad []migrate.Record) error {
+	opt.SaveQuarantined = func(bad []migration.Record) error {
 		if c.quarantine == "" { // the run that is finished has decided so
 			c.quarantine = quarantineFile(s.target)
 		}
@@ -148,7 +149,7 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 		}
 		defer side.Close()
 	}
-	var run *migrate.Run // that is finished, if no source was given
+	var run *migration.Run // that is finished, if no source was given
 	err = a.onTargetOrNew(ctx, s.target, c.packet, func(w *migrate.WritableSide) error {
 		switch {
 		case s.source.Text == "":
@@ -183,13 +184,13 @@ func (c *migrateCmd) carryOut(ctx context.Context, a *app, s *pair) (res *migrat
 	return res, err
 }
 
-func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*migrate.Run, error) {
+func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*migration.Run, error) {
 	status, err := migrate.ReadStatus(ctx, &w.Reader)
 	if err != nil {
 		return nil, err
 	}
 	run := status.Current()
-	if run == nil || run.State != migrate.RunRunning {
+	if run == nil || run.State != migration.RunRunning {
 		return nil, exit.Usagef("SOURCE is missing: no migration to %s was interrupted, so there is none to finish; usage: mrtq migrate SOURCE TARGET", advice.Word(target.Text))
 	}
 	return &run.Run, nil
@@ -197,8 +198,8 @@ func unfinished(ctx context.Context, w *migrate.WritableSide, target place) (*mi
 
 func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error, took time.Duration) error {
 	plan := res.Plan
-	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migrate.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Transactions, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
-	if plan.Count(migrate.ActionQuarantine) > 0 {
+	out := migrated{Run: res.Run, Records: plan.Counts(), Problems: append([]migration.Problem{}, plan.Problems...), Created: res.Created, Transactions: res.Transactions, CarriedOut: res.CarriedOut, Note: plan.Settings.Note, Seconds: took.Seconds()}
+	if plan.Count(migration.ActionQuarantine) > 0 {
 		out.Quarantine = c.quarantine
 	}
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.plan, Run: plan.Previous, Quarantine: out.Quarantine}
@@ -209,7 +210,7 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error
 		return c.fail(a, out, at, err)
 	}
 	if res.Origin.Chroot != "" { // this call has seen where the source is
-		at.Run = &migrate.Run{Source: s.source.Text, Dialect: plan.Dialect, Choices: plan.Choices, Time: plan.Settings.Time, Origin: res.Origin}
+		at.Run = &migration.Run{Source: s.source.Text, Dialect: plan.Dialect, Choices: plan.Choices, Time: plan.Settings.Time, Origin: res.Origin}
 	}
 	c.conclude(a, out, plan, at)
 	if c.output == "json" {
@@ -220,12 +221,12 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error
 		a.Prose("", fmt.Sprintf("%s: %s created, in %s and %.1f s", out.Run, view.Counts(out.Created), screen.Count(out.Transactions, "transaction", "transactions"), out.Seconds))
 	}
 	if out.Quarantine != "" {
-		a.Prose("", fmt.Sprintf("Undecodable records: %d, kept in %s", plan.Count(migrate.ActionQuarantine), out.Quarantine))
+		a.Prose("", fmt.Sprintf("Undecodable records: %d, kept in %s", plan.Count(migration.ActionQuarantine), out.Quarantine))
 	}
 	return nil
 }
 
-func (c *migrateCmd) conclude(a *app, out migrated, plan *migrate.Plan, at advice.Situation) {
+func (c *migrateCmd) conclude(a *app, out migrated, plan *migration.Plan, at advice.Situation) {
 	next := a.advice.Next(migrate.StepVerify, at)
 	word, text := "nothing to do", "Every record is migrated, or left out by the plan."
 	switch {

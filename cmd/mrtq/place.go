@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type place struct {
@@ -182,7 +183,7 @@ func (a *app) onTargetOrNew(ctx context.Context, p place, packet int, do func(*m
 
 // swapped is a usage error if TARGET holds a legacy queue, else nil. It is only asked for if
 // SOURCE holds none, so it returns no error of its own.
-func (a *app) swapped(ctx context.Context, s pair, queues migrate.Queues) error {
+func (a *app) swapped(ctx context.Context, s pair, queues migration.Queues) error {
 	side, err := a.open(ctx, s.target, false)
 	if err != nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type planCmd struct {
@@ -76,7 +77,7 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	}
 	tone, word, text := view.PlanVerdict(plan)
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Plan: plan, PlanFile: c.out, Run: plan.Previous}
-	if plan.Count(migrate.ActionQuarantine) > 0 {
+	if plan.Count(migration.ActionQuarantine) > 0 {
 		at.Quarantine = defaultQuarantine(s.target)
 	}
 	if files.IsRegular(advice.RehearsalFile) {
@@ -89,7 +90,7 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	return err
 }
 
-func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migrate.Plan, error) {
+func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migration.Plan, error) {
 	opt, err := c.options(s)
 	if err != nil {
 		return nil, err

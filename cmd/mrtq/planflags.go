@@ -13,7 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -21,13 +21,13 @@ import (
 // the same meaning.
 type planFlags struct {
 	legacyFlags
-	choices                       migrate.Choices
+	choices                       migration.Choices
 	dialect, acl, note            string
 	packet                        int
 	again                         []string
 	newQueue, holdAgain, restored bool
 	set                           *pflag.FlagSet
-	saved                         *migrate.Plan // nil without --plan
+	saved                         *migration.Plan // nil without --plan
 }
 
 var choiceUsage = map[string]string{
@@ -60,15 +60,15 @@ func (p *planFlags) decisionFlags(f *pflag.FlagSet) {
 	p.legacyFlags.flags(f)
 	settings.Choice(f, &p.dialect, "dialect", "", "dialect of the new queue, for the first migration: the published design, or that of the deployed services", "design", "mrt-zk")
 	f.Lookup("dialect").DefValue = "" // there is none: an empty target needs a choice
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		settings.Choice(f, c.Value(&p.choices), c.Name, "", choiceUsage[c.Name], c.Values...)
 	}
-	f.IntVar(&p.packet, "packet", migrate.DefaultMaxBuffer, "the servers' jute.maxbuffer, in `bytes`")
+	f.IntVar(&p.packet, "packet", migration.DefaultMaxBuffer, "the servers' jute.maxbuffer, in `bytes`")
 }
 
-func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
+func (p *planFlags) options(s pair) (migration.PlanOptions, error) {
 	if p.packet < leastPacket {
-		return migrate.PlanOptions{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
+		return migration.PlanOptions{}, exit.Usagef("--packet %d: expected at least %d", p.packet, leastPacket)
 	}
 	if p.saved != nil {
 		opt := p.saved.Options()
@@ -81,7 +81,7 @@ func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 		err = znode.CheckFileACL(acl)
 	}
 	if err != nil {
-		return migrate.PlanOptions{}, exit.Usagef("--acl: %w", err)
+		return migration.PlanOptions{}, exit.Usagef("--acl: %w", err)
 	}
 	if acl == nil && p.set.Changed("acl") {
 		acl = znode.OpenACL() // said so, and not left out
@@ -91,23 +91,23 @@ func (p *planFlags) options(s pair) (migrate.PlanOptions, error) {
 		dialect = newqueue.Dialect(p.dialect)
 	}
 	given := p.choices // the others are those of the newest run
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		if !p.set.Changed(c.Name) {
 			*c.Value(&given) = ""
 		}
 	}
-	return migrate.PlanOptions{Dialect: dialect, Choices: given, ACL: acl, MaxBuffer: p.packet, Again: p.again, Note: p.note,
+	return migration.PlanOptions{Dialect: dialect, Choices: given, ACL: acl, MaxBuffer: p.packet, Again: p.again, Note: p.note,
 		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
 const leastPacket = 128 << 10
 
 // readPlan reads the saved plan that --plan names. text is what the file holds, unpacked.
-func readPlan(path string) (plan *migrate.Plan, text []byte, err error) {
+func readPlan(path string) (plan *migration.Plan, text []byte, err error) {
 	if text, err = files.Read(path); err != nil {
 		return nil, nil, files.Unread("--plan "+path, err)
 	}
-	if plan, err = migrate.ReadPlan(bytes.NewReader(text)); err != nil {
+	if plan, err = migration.ReadPlan(bytes.NewReader(text)); err != nil {
 		return nil, nil, fmt.Errorf("--plan %s: %w; make a new one", path, err)
 	}
 	return plan, text, nil
@@ -120,7 +120,7 @@ var besidePlan = []string{"new-queue", "hold-again", "restored", "packet", "note
 
 // adopt takes the settings from a saved plan. typed are the flags of the command line: they
 // can't decide again what the plan has decided.
-func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
+func (p *planFlags) adopt(saved *migration.Plan, typed []advice.Flag) error {
 	was := flagsOfPlan(saved)
 	for _, f := range typed {
 		if was.set.Lookup(f.Name) != nil && !slices.Contains(besidePlan, f.Name) {
@@ -134,7 +134,7 @@ func (p *planFlags) adopt(saved *migrate.Plan, typed []advice.Flag) error {
 	return nil
 }
 
-func flagsOfPlan(saved *migrate.Plan) *planFlags {
+func flagsOfPlan(saved *migration.Plan) *planFlags {
 	p, set := &planFlags{}, saved.Settings
 	p.flags(pflag.NewFlagSet("", pflag.ContinueOnError))
 	for kind, nodes := range set.Queues.Nodes {
@@ -152,6 +152,6 @@ func flagsOfPlan(saved *migrate.Plan) *planFlags {
 	return p
 }
 
-func settingsOf(saved *migrate.Plan) []advice.Flag {
+func settingsOf(saved *migration.Plan) []advice.Flag {
 	return flagsOf(flagsOfPlan(saved).set, func(f *pflag.Flag) bool { return f.Value.String() != f.DefValue })
 }

@@ -16,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // fileOf is the default name of a file that a command keeps about a target. It contains the
@@ -91,12 +91,12 @@ type quarantineError struct {
 
 // writeQuarantine adds records to a quarantine file. It doesn't add a record again that the file already has with the
 // same bytes, and it removes nothing.
-func writeQuarantine(path string, records []migrate.Record) error {
+func writeQuarantine(path string, records []migration.Record) error {
 	kept, err := readKept("quarantine file", path)
 	if err != nil {
 		return err
 	}
-	records = slices.DeleteFunc(slices.Clone(records), func(r migrate.Record) bool {
+	records = slices.DeleteFunc(slices.Clone(records), func(r migration.Record) bool {
 		return slices.ContainsFunc(kept[r.Path], func(data []byte) bool { return znode.SameData(data, r.Data) })
 	})
 	if len(records) == 0 {

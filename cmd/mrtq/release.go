@@ -14,6 +14,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type releaseCmd struct {
@@ -70,7 +71,7 @@ func (c *releaseCmd) run(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	opt := migrate.ReleaseOptions{Collections: c.collections, Others: c.others, WorkersStopped: c.workersStopped,
-		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
+		LedgerDamaged: c.ledgerDamaged, Restored: c.restored, Limits: migration.TransactionLimits{Ops: a.conn.MaxRate}, Notify: func(text string) { a.Say("%s", text) }}
 	if c.workersStopped < 0 {
 		return exit.Usagef("--workers-stopped %d: expected 0 or more", c.workersStopped)
 	}
@@ -135,12 +136,12 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 
 func (c *releaseCmd) conclude(a *app, s pair, res *migrate.ReleaseResult, why error) {
 	at := advice.Situation{Target: s.target.Text, Holds: res.Left, Undecided: res.Undecided, AtWork: len(res.AtWork),
-		Waiting: slices.ContainsFunc(res.AtWork, func(w migrate.LegacyActivity) bool { return w.What == migrate.ActivityWaiting })}
+		Waiting: slices.ContainsFunc(res.AtWork, func(w migration.LegacyActivity) bool { return w.What == migration.ActivityWaiting })}
 	if v := res.Verdict; v != nil && v.Run != "" {
 		at.Run = &v.Current
 	}
 	var next advice.Next
-	free := !slices.ContainsFunc(res.Left, func(h migrate.HoldStatus) bool { return h.Collection == "" })
+	free := !slices.ContainsFunc(res.Left, func(h migration.Hold) bool { return h.Collection == "" })
 	switch begin := free && len(res.Lifted) > 0; {
 	case errors.Is(why, migrate.ErrUndecided):
 		next = a.advice.Next(migrate.StepDecideRecords, at)

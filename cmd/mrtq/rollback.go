@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -80,7 +81,7 @@ func (c *rollbackCmd) main(ctx context.Context, a *app, given []string) error {
 }
 
 func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migrate.RollbackResult, err error) {
-	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migrate.TransactionLimits{Ops: a.conn.MaxRate},
+	opt := migrate.RollbackOptions{Force: c.force, Restored: c.restored, Limits: migration.TransactionLimits{Ops: a.conn.MaxRate},
 		Notify: func(text string) { a.Say("%s", text) }}
 	if !c.yes {
 		opt.Confirm = func(u *migrate.RollbackResult) error { return c.confirm(ctx, a, u) }

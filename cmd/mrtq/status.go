@@ -13,6 +13,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type statusCmd struct {
@@ -117,7 +118,7 @@ func (c *statusCmd) show(a *app, s pair, status, before *migrate.Status) (screen
 func situationOf(target place, status *migrate.Status) advice.Situation {
 	at := advice.Situation{Target: target.Text, Holds: status.Holds, NoQueue: status.NoQueue, Undecided: status.Undecided()}
 	if run := status.Current(); run != nil {
-		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 })
+		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migration.RunDone && len(r.Releases) > 0 })
 		at.Releasing = status.Releasing()
 		at.Held, at.JobsStay = advice.HeldByRuns(status.Holds), run.Present > 0
 		at.Quarantine = defaultQuarantine(target)

@@ -14,6 +14,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 type verifyCmd struct {
@@ -55,11 +56,11 @@ unless the target matches the legacy records.`,
 type verified struct {
 	// Outcome is "ok", or the gravest group of the differences.
 	Outcome string `json:"verdict"`
-	*migrate.Verdict
+	*migration.Verdict
 }
 
-func outcome(v *migrate.Verdict) string {
-	for _, g := range migrate.DifferenceGroups {
+func outcome(v *migration.Verdict) string {
+	for _, g := range migration.DifferenceGroups {
 		if v.CountGroup(g) > 0 {
 			return string(g)
 		}
@@ -97,7 +98,7 @@ func (c *verifyCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
+func (a *app) sayQuarantine(v *migration.Verdict, file string, target place) {
 	switch n := v.Count("not-kept"); {
 	case n > 0:
 		lacks := fmt.Sprintf("--quarantine %s doesn't hold the bytes of %s", file, screen.Count(n, "undecodable record", "undecodable records"))
@@ -110,7 +111,7 @@ func (a *app) sayQuarantine(v *migrate.Verdict, file string, target place) {
 	}
 }
 
-func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.VerifyOptions) (*migrate.Verdict, error) {
+func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.VerifyOptions) (*migration.Verdict, error) {
 	ctx, finish := a.Phases(ctx, "verifying")
 	defer finish()
 	var src *migrate.Source // nil: the run's record says where it is
@@ -135,7 +136,7 @@ func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.Veri
 }
 
 // concludeVerdict says what a verification has found, and what to do next. before comes first.
-func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before string) {
+func (a *app) concludeVerdict(v *migration.Verdict, s pair, quarantine, before string) {
 	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
 	if v.Records.Quarantined > 0 {
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
@@ -146,8 +147,8 @@ func (a *app) concludeVerdict(v *migrate.Verdict, s pair, quarantine, before str
 		at.Held, at.JobsStay = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
 	}
 	for _, d := range v.Differences {
-		if d.Kind.Group() == migrate.UndecidedGroup {
-			at.Undecided = append(at.Undecided, migrate.Note{Record: d.Record, Question: migrate.Question(d.Kind)})
+		if d.Kind.Group() == migration.UndecidedGroup {
+			at.Undecided = append(at.Undecided, migration.Note{Record: d.Record, Question: migration.Question(d.Kind)})
 		}
 	}
 	tone, word, text := view.VerdictText(v, s.target.Text)

@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -38,7 +39,7 @@ func TestHealthyQueue(t *testing.T) {
 // TestHealthyQueueOfTheDesign is that with workers of dialect design, who write in transactions.
 func TestHealthyQueueOfTheDesign(t *testing.T) {
 	s := serve(t, value(legacyqueue.Make(legacyqueue.Options{Records: 4, Seed: 1}))(t))
-	opt := migrate.MigrateOptions{PlanOptions: options(), SaveQuarantined: func([]migrate.Record) error { return nil }}
+	opt := migrate.MigrateOptions{PlanOptions: options(), SaveQuarantined: func([]migration.Record) error { return nil }}
 	opt.Dialect = newqueue.Design
 	value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t)
 	w := daemons.New(daemons.Options{New: s.place(t), Dialect: newqueue.Design})

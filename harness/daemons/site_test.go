@@ -17,6 +17,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -43,8 +44,8 @@ func must(t *testing.T, err error) {
 
 // options are those of a first migration that migrates every record, even one that no
 // service could work on.
-func options() migrate.PlanOptions {
-	return migrate.PlanOptions{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migrate.Choices{MaxPriority: "99", Consumed: "pending", Failed: "failed", Completed: "migrate",
+func options() migration.PlanOptions {
+	return migration.PlanOptions{Dialect: newqueue.MrtZK, NewQueue: true, Choices: migration.Choices{MaxPriority: "99", Consumed: "pending", Failed: "failed", Completed: "migrate",
 		Deleted: "migrate", Undecodable: "quarantine", InventoryRecords: "migrate", Unserviceable: "migrate"}}
 }
 
@@ -55,7 +56,7 @@ type site struct {
 func migrated(t *testing.T, legacyQueue *znode.Tree) *site {
 	t.Helper()
 	s := serve(t, legacyQueue)
-	opt := migrate.MigrateOptions{PlanOptions: options(), SaveQuarantined: func([]migrate.Record) error { return nil }}
+	opt := migrate.MigrateOptions{PlanOptions: options(), SaveQuarantined: func([]migration.Record) error { return nil }}
 	value(migrate.Migrate(t.Context(), s.source(t), s.open(t), opt))(t)
 	return s
 }
@@ -76,7 +77,7 @@ func (s *site) open(t *testing.T) *migrate.Writer {
 
 func (s *site) source(t *testing.T) *migrate.Source {
 	t.Helper()
-	return value(migrate.OpenSource(t.Context(), &s.open(t).Reader, migrate.DefaultQueues(), legacy.Options{}))(t)
+	return value(migrate.OpenSource(t.Context(), &s.open(t).Reader, migration.DefaultQueues(), legacy.Options{}))(t)
 }
 
 func (s *site) tree(t *testing.T) *znode.Tree {

@@ -22,6 +22,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -56,7 +57,7 @@ func (e *ensemble) client(servers string) *zk.Conn {
 func (e *ensemble) fill() {
 	e.conn = e.client(e.server.Address())
 	defer e.conn.Close()
-	for _, root := range migrate.DefaultQueues().Roots() {
+	for _, root := range migration.DefaultQueues().Roots() {
 		e.create(root, nil, 0)
 	}
 	for i := range e.records {
@@ -155,7 +156,7 @@ func (e *ensemble) count(want, legacy int) {
 		}
 	}
 	left := 0
-	for _, root := range migrate.DefaultQueues().Roots() {
+	for _, root := range migration.DefaultQueues().Roots() {
 		names, _, _ := conn.Children(root)
 		left += len(names)
 	}

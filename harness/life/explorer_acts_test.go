@@ -14,7 +14,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -296,7 +296,7 @@ func (e *explored) createQueue(root string) {
 }
 
 func (e *explored) makeQueues() {
-	for _, root := range migrate.DefaultQueues().Roots() {
+	for _, root := range migration.DefaultQueues().Roots() {
 		if there, _, _ := e.conn.Exists(root); !there {
 			e.createQueue(root)
 		}
@@ -309,7 +309,7 @@ func (e *explored) lock() {
 }
 
 func (e *explored) records() (paths []string) {
-	for _, root := range migrate.DefaultQueues().Roots() {
+	for _, root := range migration.DefaultQueues().Roots() {
 		names, _, _ := e.conn.Children(root)
 		for _, name := range names {
 			paths = append(paths, znode.Join(root, name))

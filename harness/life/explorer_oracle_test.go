@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -134,15 +135,15 @@ func (e *explored) oneQueue() {
 
 // words are what the operator adds to a command, because mrtq asked for it.
 type words struct {
-	answers  map[string]migrate.Answer
-	vanished migrate.Answer
+	answers  map[string]migration.Answer
+	vanished migration.Answer
 	stopped  int
 	others   bool
 }
 
 type outcome struct {
 	error
-	undecided []migrate.Note
+	undecided []migration.Note
 	work      int // how much shows that legacy workers are at work
 	panicked  any // what it failed with, beside others
 }
@@ -152,14 +153,14 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	decisions := migrate.Decisions{RecordIs: e.words.answers, Vanished: e.words.vanished, Save: func([]znode.Node) error { return nil }}
-	jobs, records := migrate.TransactionLimits{Ops: 40}, migrate.TransactionLimits{Ops: 12}
+	jobs, records := migration.TransactionLimits{Ops: 40}, migration.TransactionLimits{Ops: 12}
 	if e.large {
-		jobs, records = migrate.TransactionLimits{}, migrate.TransactionLimits{}
+		jobs, records = migration.TransactionLimits{}, migration.TransactionLimits{}
 	}
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
 	case "migrate", "migrate --again all":
-		opt := migrate.MigrateOptions{Limits: jobs, PlanOptions: migrate.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
+		opt := migrate.MigrateOptions{Limits: jobs, PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
 		if what != "migrate" {
 			opt.Again = []string{"all"}
 			for _, path := range e.records() {
@@ -171,7 +172,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
 		}
 	case "verify":
-		var v *migrate.Verdict
+		var v *migration.Verdict
 		if v, out.error = migrate.Verify(ctx, nil, &o.w.Reader, migrate.VerifyOptions{}); out.error == nil {
 			e.sound(v)
 		}
@@ -206,27 +207,27 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 func (e *explored) toRollBack() string {
 	runs := value(migrate.ReadStatus(e.ctx, &e.source.Reader)).Runs
 	for i, run := range slices.Backward(runs) {
-		if run.State != migrate.RunRolledBack && i < len(runs)-1 {
+		if run.State != migration.RunRolledBack && i < len(runs)-1 {
 			return run.ID
-		} else if run.State != migrate.RunRolledBack {
+		} else if run.State != migration.RunRolledBack {
 			break
 		}
 	}
 	return ""
 }
 
-func (e *explored) sound(v *migrate.Verdict) {
+func (e *explored) sound(v *migration.Verdict) {
 	for _, d := range v.Differences {
 		e.say("    %.200v", d)
-		if d.Kind.Group() == migrate.DamageGroup && !e.damaged {
+		if d.Kind.Group() == migration.DamageGroup && !e.damaged {
 			e.failf("a sound queue differs", "%v", d)
 		}
 	}
 }
 
 // willing are choices that block nothing, and leave consumed records to their workers.
-var willing = func() migrate.Choices {
-	c := migrate.DefaultChoices()
+var willing = func() migration.Choices {
+	c := migration.DefaultChoices()
 	c.InventoryRecords, c.Unserviceable = "migrate", "migrate"
 	c.Failed = "held" // in dialect design a failed job of which no step has succeeded can't be requeued
 	return c
@@ -291,7 +292,7 @@ func (e *explored) run(what string) error {
 func (e *explored) allRolledBack() bool {
 	s, err := migrate.ReadStatus(e.ctx, &e.source.Reader)
 	must(err)
-	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack })
+	return !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migration.RunRolledBack })
 }
 
 // heldByRun reports whether a run holds the ingest queue: mrtq promises nothing for a hold that somebody has replaced.
@@ -316,7 +317,7 @@ func (e *explored) learn(what string, out outcome) {
 		e.answer(u)
 	}
 	switch {
-	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migrate.ProblemOtherOrigin)):
+	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migration.ProblemOtherOrigin)):
 		e.cleared = true
 	case errors.Is(out.error, migrate.ErrBlocked):
 		e.choices.Unserviceable = willing.Unserviceable
@@ -325,7 +326,7 @@ func (e *explored) learn(what string, out outcome) {
 		must(e.world.Clean())
 	case errors.Is(out.error, migrate.ErrAtWork) && what == "rollback":
 		e.stopWorkers()
-	case errors.Is(out.error, migrate.ErrAtWork), slices.ContainsFunc(out.undecided, func(u migrate.Note) bool { return u.Why != "" }):
+	case errors.Is(out.error, migrate.ErrAtWork), slices.ContainsFunc(out.undecided, func(u migration.Note) bool { return u.Why != "" }):
 		e.legacyDry()
 		if len(e.dead) > 0 {
 			e.words.stopped = cmp.Or(out.work, len(e.records()))
@@ -339,18 +340,18 @@ func (e *explored) learn(what string, out outcome) {
 		if e.others++; e.others > 1 { // it is also about records whose jobs are gone; nobody may work while the operator decides
 			e.busy = false
 			e.legacyDry()
-			e.words.vanished = migrate.AnswerNew
+			e.words.vanished = migration.AnswerNew
 		}
 		e.makeQueues()
 		for _, j := range e.jobs() {
 			if e.key(j.path) == "" {
-				e.answer(migrate.Note{Record: j.path, Question: migrate.QuestionVanished})
+				e.answer(migration.Note{Record: j.path, Question: migration.QuestionVanished})
 			}
 		}
 	}
 }
 
-func (e *explored) answer(u migrate.Note) {
+func (e *explored) answer(u migration.Note) {
 	key, hasJob := e.key(u.Record), false
 	for _, j := range e.jobs() {
 		if j.path == u.Record {
@@ -358,14 +359,14 @@ func (e *explored) answer(u migrate.Note) {
 		}
 	}
 	times := e.world.Executions()[key].Times()
-	a := migrate.AnswerNew
+	a := migration.AnswerNew
 	switch {
-	case u.Question == migrate.QuestionTaken:
-		a = migrate.AnswerLegacy
-	case u.Question == migrate.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
-		a = migrate.AnswerLegacy
-	case (u.Question == migrate.QuestionBoth || u.Question == migrate.QuestionJobGone || u.Question == migrate.QuestionAgain && !hasJob) && e.key(u.Record) != "" && times == 0:
-		a = migrate.AnswerLegacy
+	case u.Question == migration.QuestionTaken:
+		a = migration.AnswerLegacy
+	case u.Question == migration.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
+		a = migration.AnswerLegacy
+	case (u.Question == migration.QuestionBoth || u.Question == migration.QuestionJobGone || u.Question == migration.QuestionAgain && !hasJob) && e.key(u.Record) != "" && times == 0:
+		a = migration.AnswerLegacy
 	}
 	if u.Why != "" {
 		e.legacyDry()
@@ -373,7 +374,7 @@ func (e *explored) answer(u migrate.Note) {
 	}
 	e.say("    %s (%s, done %d times)? %s: the %s queue %s", u.Record, key, times, u.Question, a, u.Why)
 	if e.words.answers == nil {
-		e.words.answers = map[string]migrate.Answer{}
+		e.words.answers = map[string]migration.Answer{}
 	}
 	e.words.answers[u.Record] = a
 }
@@ -414,12 +415,12 @@ func (e *explored) obey() {
 			e.failf("status failed", "%v", err)
 		}
 		e.say("status: %s", s.Step)
-		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack }); {
+		switch back := e.night.back && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migration.RunRolledBack }); {
 		case s.Step == migrate.StepWait:
 			time.Sleep(time.Minute)
 		case s.Step == migrate.StepFinish && e.cleared:
 			e.run("rollback")
-		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migrate.RunRolledBack && !r.Completed.IsZero() }):
+		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migration.RunRolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
 		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
 			if before := e.tree(); e.run("migrate") == nil && len(differ(before, e.tree())) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -81,8 +82,8 @@ func (e *explored) other(what string) error {
 	defer w.Close()
 	defer from.Close()
 	before := keptBelow(e.tree(), "")
-	decisions := migrate.Decisions{RecordIs: map[string]migrate.Answer{}, Vanished: migrate.AnswerLegacy, Save: func([]znode.Node) error { return nil }}
-	var undecided []migrate.Note
+	decisions := migrate.Decisions{RecordIs: map[string]migration.Answer{}, Vanished: migration.AnswerLegacy, Save: func([]znode.Node) error { return nil }}
+	var undecided []migration.Note
 	try := func() (err error) {
 		switch what {
 		case "migrate":
@@ -90,7 +91,7 @@ func (e *explored) other(what string) error {
 			if err != nil {
 				return err
 			}
-			opt := migrate.MigrateOptions{PlanOptions: migrate.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
+			opt := migrate.MigrateOptions{PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
 			_, err = migrate.Migrate(e.ctx, src, w, opt)
 			return err
 		case "release":
@@ -110,7 +111,7 @@ func (e *explored) other(what string) error {
 	}
 	err := try()
 	for _, u := range undecided {
-		decisions.RecordIs[u.Record] = migrate.AnswerLegacy
+		decisions.RecordIs[u.Record] = migration.AnswerLegacy
 	}
 	if errors.Is(err, migrate.ErrUndecided) {
 		err = try()

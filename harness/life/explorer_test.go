@@ -15,7 +15,7 @@ import (
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -32,7 +32,7 @@ type night struct {
 	command string
 	back    bool // the legacy queue again, and not the new one
 	// kinds are what the operator migrates, and others what another target's operator does; none means all.
-	kinds, others []migrate.QueueKind
+	kinds, others []migration.QueueKind
 }
 
 var nights = []night{
@@ -81,7 +81,7 @@ var nights = []night{
 		e.other("migrate")
 		e.must("migrate", "release")
 		e.other("release")
-	}, command: "complete", kinds: []migrate.QueueKind{migrate.Ingest, migrate.Inventory}, others: []migrate.QueueKind{migrate.AccessSmall, migrate.AccessLarge}},
+	}, command: "complete", kinds: []migration.QueueKind{migration.Ingest, migration.Inventory}, others: []migration.QueueKind{migration.AccessSmall, migration.AccessLarge}},
 }
 
 // moment is everything at one moment, so that a world can begin there.
@@ -100,7 +100,7 @@ type explored struct {
 	fails   bool // the next work that a new worker can fail
 	alone   bool // the next worker gets a session of its own
 	words   words
-	choices migrate.Choices
+	choices migration.Choices
 	// repeated says that the operator has repeated the command that was disturbed.
 	repeated bool
 	others   int           // how often mrtq said that this is another legacy queue

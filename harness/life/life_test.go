@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -21,7 +21,7 @@ import (
 // before its oracle.
 
 type life struct {
-	choices migrate.Choices
+	choices migration.Choices
 	back    bool // the operator wants the legacy queue in the end
 	busy    bool
 	steps   []step

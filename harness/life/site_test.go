@@ -31,6 +31,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -78,7 +79,7 @@ func newSite(ctx context.Context, d newqueue.Dialect, tree *znode.Tree, opt daem
 	s.world = daemons.New(opt)
 	s.later(s.world.Close)
 	if tree == nil {
-		for _, root := range migrate.DefaultQueues().Roots() {
+		for _, root := range migration.DefaultQueues().Roots() {
 			s.create(root, nil, 0)
 		}
 	}
@@ -152,9 +153,9 @@ func (o *operator) close() {
 func (o *operator) dead() bool { return o.kill != nil && o.kill.fired() > 0 }
 
 // legacyQueue is the legacy queue as the operator's process sees it now, or those kinds of it.
-func (s *site) legacyQueue(ctx context.Context, from *migrate.Writer, kinds ...migrate.QueueKind) (*migrate.Source, error) {
-	queues := migrate.DefaultQueues()
-	for _, kind := range migrate.QueueKinds {
+func (s *site) legacyQueue(ctx context.Context, from *migrate.Writer, kinds ...migration.QueueKind) (*migrate.Source, error) {
+	queues := migration.DefaultQueues()
+	for _, kind := range migration.QueueKinds {
 		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
 			delete(queues.Nodes, kind)
 		}

@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // ErrNothing says that the source has no record, so that there is nothing to rehearse.
@@ -17,7 +18,7 @@ var ErrNothing = errors.New("the source has no record, so there is nothing to re
 // Copy is a copy of a source: its queues and locks, in memory.
 type Copy struct {
 	Tree   *znode.Tree
-	Queues migrate.Queues
+	Queues migration.Queues
 	Legacy legacy.Options
 }
 

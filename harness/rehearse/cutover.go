@@ -3,7 +3,7 @@ package rehearse
 import (
 	"slices"
 
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -20,7 +20,7 @@ type Cutover struct {
 }
 
 // forecast says what the cutover will be, after the steps from the plan to the release.
-func forecast(p *migrate.Plan, batches map[string]*batch, steps []Step) *Cutover {
+func forecast(p *migration.Plan, batches map[string]*batch, steps []Step) *Cutover {
 	n := &Cutover{Steps: slices.Clone(steps), Cleanup: []string{}}
 	for _, s := range steps {
 		n.Freeze += s.Seconds

@@ -12,6 +12,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -186,7 +187,7 @@ func (p *Practice) awaitRollback(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if run := status.Current(); run != nil && run.State == migrate.RunRolledBack {
+		if run := status.Current(); run != nil && run.State == migration.RunRolledBack {
 			return nil
 		}
 		if err := sleep(ctx, lookAgain); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -36,14 +37,16 @@ type batch struct {
 const ifUnsized = "lost-if-unsized"
 
 // fails reports whether the services can't finish what a finding of the plan is about.
-func fails(f *migrate.Finding) bool { return f.Effect == migrate.EffectUnfit || f.Kind == ifUnsized }
+func fails(f *migration.Finding) bool {
+	return f.Effect == migration.EffectUnfit || f.Kind == ifUnsized
+}
 
 // idle are the states of jobs and requests that no worker takes.
 var idle = []string{string(newqueue.JobHeld), string(newqueue.JobFailed), string(newqueue.JobCompleted), string(newqueue.JobDeleted)}
 
 // predict says what becomes of each record and batch of a plan. keys has whose work the records
 // are, and became what they became.
-func predict(p *migrate.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]prediction, map[string]*batch) {
+func predict(p *migration.Plan, keys map[string]string, became []migrate.MigratedRecord) ([]prediction, map[string]*batch) {
 	lost := map[string]bool{}
 	told := map[string]string{} // by the path of a record, or of a batch below /batch-uuids
 	for _, f := range p.Findings {
@@ -63,7 +66,7 @@ func predict(p *migrate.Plan, keys map[string]string, became []migrate.MigratedR
 	for i := range p.Records {
 		r := &p.Records[i]
 		is := now[r.Path]
-		if r.Action != migrate.ActionCreate || is == nil {
+		if r.Action != migration.ActionCreate || is == nil {
 			continue
 		}
 		f := prediction{Path: r.Path, Key: keys[r.Path], Status: r.Status, State: r.State, Job: is.Job, Batch: is.Batch, Told: told[r.Path], Lost: lost[r.Path],

@@ -14,7 +14,7 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -109,7 +109,7 @@ func TestPlanPredictsEverything(t *testing.T) {
 				opt.Plan.Choices.MaxPriority = []string{"99", "89", "79"}[seed%3]
 				made, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: uint64(seed)})
 				must(t, err)
-				copied, err := readCopy(t, varied(t, made, rand.New(rand.NewPCG(uint64(seed), 7))), migrate.DefaultQueues())
+				copied, err := readCopy(t, varied(t, made, rand.New(rand.NewPCG(uint64(seed), 7))), migration.DefaultQueues())
 				must(t, err)
 				r, err := rehearse.Run(t.Context(), copied, opt)
 				must(t, err)

@@ -15,13 +15,14 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // Options are the options of a rehearsal.
 type Options struct {
-	On     string              // an address with an empty chroot; "" is a server in this process
-	Client harness.Client      // for the address
-	Plan   migrate.PlanOptions // dialect, choices, and what to call the source
+	On     string                // an address with an empty chroot; "" is a server in this process
+	Client harness.Client        // for the address
+	Plan   migration.PlanOptions // dialect, choices, and what to call the source
 	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
 	// its session there: each of the three, from 0 to 0.3 of all turns.
 	Mishaps float64
@@ -40,7 +41,7 @@ type Meter interface {
 // Hooks let tests put in what a rehearsal must find: while the new queue of the first copy is held, and
 // after it was released. A hook may change what the plan says, and the queue at root. Both may be nil.
 type Hooks struct {
-	Held, Released func(p *migrate.Plan, session daemons.Session, root string) error
+	Held, Released func(p *migration.Plan, session daemons.Session, root string) error
 }
 
 // The folders of a copy.
@@ -65,7 +66,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 		opt.Meter = noMeter{}
 	}
 	began := time.Now()
-	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: cmp.Or(opt.On, string(harness.Embedded)), Problems: []migrate.Problem{}, Differences: []Difference{}}}
+	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: cmp.Or(opt.On, string(harness.Embedded)), Problems: []migration.Problem{}, Differences: []Difference{}}}
 	if r.stage, err = start(ctx, opt); err != nil {
 		return nil, err
 	}
@@ -119,8 +120,8 @@ type attempt struct {
 	folder   string
 	old, new *migrate.Writer
 	src      *migrate.Source
-	options  migrate.PlanOptions
-	plan     *migrate.Plan
+	options  migration.PlanOptions
+	plan     *migration.Plan
 	kept     map[string][][]byte // bytes of quarantined records
 	records  []prediction
 	batches  map[string]*batch
@@ -158,7 +159,7 @@ func (p *attempt) close() {
 
 // migrate carries the plan out. Quarantined records are kept in memory.
 func (p *attempt) migrate(ctx context.Context) error {
-	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, SaveQuarantined: func(records []migrate.Record) error {
+	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, SaveQuarantined: func(records []migration.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}
@@ -250,7 +251,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 		return err
 	}
 	r.report.Plan, r.report.Dialect, r.report.Records = p.plan, p.plan.Dialect, len(p.plan.Records)
-	r.report.Skipped, r.report.Quarantined = p.plan.Count(migrate.ActionSkip), p.plan.Count(migrate.ActionQuarantine)
+	r.report.Skipped, r.report.Quarantined = p.plan.Count(migration.ActionSkip), p.plan.Count(migration.ActionQuarantine)
 	if p.plan.Blocked() {
 		r.report.Problems = p.plan.Problems
 		return nil
@@ -286,7 +287,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 	return p.workOff(ctx, crew)
 }
 
-func (p *attempt) runHook(ctx context.Context, hook func(*migrate.Plan, daemons.Session, string) error) error {
+func (p *attempt) runHook(ctx context.Context, hook func(*migration.Plan, daemons.Session, string) error) error {
 	if hook == nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -31,7 +32,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func readCopy(t *testing.T, tree *znode.Tree, queues migrate.Queues) (*rehearse.Copy, error) {
+func readCopy(t *testing.T, tree *znode.Tree, queues migration.Queues) (*rehearse.Copy, error) {
 	t.Helper()
 	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
 	must(t, err)
@@ -58,19 +59,19 @@ func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
 	if change != nil {
 		change(tree)
 	}
-	c, err := readCopy(t, tree, migrate.DefaultQueues())
+	c, err := readCopy(t, tree, migration.DefaultQueues())
 	must(t, err)
 	return c
 }
 
-func choices() migrate.Choices {
-	c := migrate.DefaultChoices()
+func choices() migration.Choices {
+	c := migration.DefaultChoices()
 	c.InventoryRecords, c.Unserviceable, c.Consumed = "migrate", "migrate", "held"
 	return c
 }
 
 func options(d newqueue.Dialect) rehearse.Options {
-	return rehearse.Options{Plan: migrate.PlanOptions{Dialect: d, Choices: choices()}, Mishaps: 0.01}
+	return rehearse.Options{Plan: migration.PlanOptions{Dialect: d, Choices: choices()}, Mishaps: 0.01}
 }
 
 // A sound queue is worked as predicted, in both dialects, whoever fails or is killed.
@@ -176,7 +177,7 @@ func TestFinds(t *testing.T) {
 			opt:  func(o *rehearse.Options) { o.Plan.Choices.Consumed = "pending" },
 			want: rehearse.Twice, says: "decide about it as held"},
 		{name: "a lost batch entry", only: newqueue.MrtZK,
-			hooks: rehearse.Hooks{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Released: func(_ *migration.Plan, s daemons.Session, root string) error {
 				jid, _, err := first(s, root)
 				if err != nil {
 					return err
@@ -190,7 +191,7 @@ func TestFinds(t *testing.T) {
 			}},
 			want: rehearse.Layout, says: "batch-processing"},
 		{name: "a broken order",
-			hooks: rehearse.Hooks{Released: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Released: func(_ *migration.Plan, s daemons.Session, root string) error {
 				jid, entry, err := first(s, root)
 				if err != nil {
 					return err
@@ -215,9 +216,9 @@ func TestFinds(t *testing.T) {
 			want: rehearse.Order, says: "a legacy worker would have begun it"},
 		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK,
 			copy: func(t *testing.T) *rehearse.Copy { return queue(t, 120, nil) },
-			hooks: rehearse.Hooks{Held: func(p *migrate.Plan, _ daemons.Session, _ string) error {
+			hooks: rehearse.Hooks{Held: func(p *migration.Plan, _ daemons.Session, _ string) error {
 				for i, f := range p.Findings {
-					if f.Effect == migrate.EffectUnfit && f.Kind == "inventory" {
+					if f.Effect == migration.EffectUnfit && f.Kind == "inventory" {
 						put, p.Findings[i].Items = f.Items[0].Path, f.Items[1:]
 					}
 				}
@@ -225,7 +226,7 @@ func TestFinds(t *testing.T) {
 			}},
 			want: rehearse.State, says: "is failed in the end, expected completed"},
 		{name: "a hold that somebody has lifted",
-			hooks: rehearse.Hooks{Held: func(_ *migrate.Plan, s daemons.Session, root string) error {
+			hooks: rehearse.Hooks{Held: func(_ *migration.Plan, s daemons.Session, root string) error {
 				put = "worked on it"
 				return s.Delete(root+newqueue.QueueHoldPath(newqueue.HoldIngest), -1)
 			}},
@@ -287,7 +288,7 @@ func TestConsumedIsLeft(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		copied := queue(t, 60, func(tree *znode.Tree) { consume(t, tree) })
 		opt := options(d)
-		opt.Plan.Choices.Consumed, opt.Mishaps = migrate.DefaultChoices().Consumed, 0
+		opt.Plan.Choices.Consumed, opt.Mishaps = migration.DefaultChoices().Consumed, 0
 		r, err := rehearse.Run(t.Context(), copied, opt)
 		must(t, err)
 		if !r.OK() || r.Records != r.Jobs+r.Skipped || r.Skipped == 0 || r.Back.Kept == 0 {
@@ -299,7 +300,7 @@ func TestConsumedIsLeft(t *testing.T) {
 // A plan with problems is not rehearsed, nor one that creates no job, and an empty source is refused.
 func TestNothingToRehearse(t *testing.T) {
 	opt := options(newqueue.MrtZK)
-	opt.Plan.Choices = migrate.DefaultChoices()
+	opt.Plan.Choices = migration.DefaultChoices()
 	r, err := rehearse.Run(t.Context(), queue(t, 100, nil), opt)
 	must(t, err)
 	if len(r.Problems) == 0 || r.OK() || len(r.Steps) != 1 {
@@ -311,7 +312,7 @@ func TestNothingToRehearse(t *testing.T) {
 	must(t, err)
 	must(t, tree.Put(znode.Node{Path: "/ingest/mrtQ-05000000000001", Data: data}))
 	tree.SettleStats(0)
-	copied, err := readCopy(t, tree, migrate.DefaultQueues())
+	copied, err := readCopy(t, tree, migration.DefaultQueues())
 	must(t, err)
 	if r, err = rehearse.Run(t.Context(), copied, opt); err != nil || r.Verdict != "nothing" || r.OK() || r.Skipped != 1 || len(r.Steps) != 1 || len(r.Differences) > 0 {
 		t.Errorf("nothing to migrate: %+v, %v", r, err)
@@ -319,7 +320,7 @@ func TestNothingToRehearse(t *testing.T) {
 	tree = znode.NewTree()
 	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
 	tree.SettleStats(0)
-	if _, err := readCopy(t, tree, migrate.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {
+	if _, err := readCopy(t, tree, migration.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {
 		t.Errorf("an empty source: %v", err)
 	}
 }
@@ -328,8 +329,8 @@ func TestNothingToRehearse(t *testing.T) {
 func TestQueuesElsewhere(t *testing.T) {
 	made, err := legacyqueue.Make(legacyqueue.Options{Records: 60, Seed: 2})
 	must(t, err)
-	tree, queues := znode.NewTree(), migrate.DefaultQueues()
-	queues.Nodes[migrate.Ingest] = []string{"/deep/down/ingest", "/ingest"}
+	tree, queues := znode.NewTree(), migration.DefaultQueues()
+	queues.Nodes[migration.Ingest] = []string{"/deep/down/ingest", "/ingest"}
 	for _, path := range []string{"/deep", "/deep/down", "/deep/down/ingest"} {
 		must(t, tree.Put(znode.Node{Path: path, Data: []byte{}}))
 	}

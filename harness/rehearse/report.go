@@ -1,7 +1,7 @@
 package rehearse
 
 import (
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -17,8 +17,8 @@ type Report struct {
 	Skipped     int `json:"skipped"`
 	Quarantined int `json:"quarantined"`
 	// Problems keep the plan from being carried out. If there is any, nothing else was rehearsed.
-	Problems []migrate.Problem `json:"problems"`
-	Steps    []Step            `json:"steps"` // in order
+	Problems []migration.Problem `json:"problems"`
+	Steps    []Step              `json:"steps"` // in order
 	// Differences are all that was not as predicted.
 	Differences []Difference    `json:"differences"`
 	Workers     WorkReport      `json:"workers"`
@@ -26,7 +26,7 @@ type Report struct {
 	Cutover     *Cutover        `json:"night"`
 
 	// Plan is the plan that was rehearsed.
-	Plan *migrate.Plan `json:"-"`
+	Plan *migration.Plan `json:"-"`
 }
 
 // OK reports whether everything was as predicted.

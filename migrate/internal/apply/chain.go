@@ -11,6 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // Piece is what must be in one transaction: a job with its entries and, before these, what
@@ -22,18 +23,12 @@ type Piece struct {
 	// called again with other ids if other clients took these.
 	Build func(ids []string) ([]znode.Op, []ledger.Line)
 	// Created and Removed are what it creates and removes.
-	Created, Removed ledger.Counts
+	Created, Removed migration.Counts
 	// Done, if not nil, is called when it was carried out.
 	Done func()
 	// Optional says that it is left out if the server refuses it, because another client has changed a znode, and that the
 	// others are sent all the same. Nothing that comes later may rely on it.
 	Optional bool
-}
-
-// TransactionLimits say how large a transaction may be.
-type TransactionLimits struct {
-	Bytes int // 0 means 64 KiB; a piece is never split
-	Ops   int // 0 means no limit
 }
 
 // DefaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
@@ -50,8 +45,8 @@ const maxPieces part.Size = 1000
 // a migrator whose run was taken over can write nothing more.
 type Chain struct {
 	w        *zkconn.Writer
-	run      ledger.Run
-	limits   TransactionLimits // no transaction is larger
+	run      migration.Run
+	limits   migration.TransactionLimits // no transaction is larger
 	counters *counters
 	encoder  ledger.Encoder
 	guards   []znode.Op // checked by each transaction
@@ -70,7 +65,7 @@ type Chain struct {
 // NewChain returns the chain of a run's next transactions. The run's record is as it was
 // read, or new with version -1. counts has the next number and the lowest free one of
 // each parent of sequential znodes that pieces need.
-func NewChain(w *zkconn.Writer, run ledger.Run, limits TransactionLimits, counts map[string]target.Counter) *Chain {
+func NewChain(w *zkconn.Writer, run migration.Run, limits migration.TransactionLimits, counts map[string]target.Counter) *Chain {
 	if limits.Bytes == 0 {
 		limits.Bytes = DefaultBytes
 	}
@@ -78,7 +73,7 @@ func NewChain(w *zkconn.Writer, run ledger.Run, limits TransactionLimits, counts
 }
 
 // Run returns the run's record after the last transaction.
-func (c *Chain) Run() ledger.Run { return c.run }
+func (c *Chain) Run() migration.Run { return c.run }
 
 // Transactions returns how many transactions were done.
 func (c *Chain) Transactions() int { return c.steps }
@@ -93,14 +88,14 @@ func (c *Chain) LeftOutBy() *znode.MultiError { return c.by }
 func (c *Chain) Guard(checks ...znode.Op) { c.guards = append(c.guards, checks...) }
 
 // End is [Chain.Do] without the guards, for the last transaction.
-func (c *Chain) End(ctx context.Context, ops []znode.Op, change func(*ledger.Run)) error {
+func (c *Chain) End(ctx context.Context, ops []znode.Op, change func(*migration.Run)) error {
 	c.guards = nil
 	return c.Do(ctx, ops, change)
 }
 
 // Do carries out one transaction: ops, and a change of the run's record. The error wraps
 // one of this package's errors.
-func (c *Chain) Do(ctx context.Context, ops []znode.Op, change func(*ledger.Run)) error {
+func (c *Chain) Do(ctx context.Context, ops []znode.Op, change func(*migration.Run)) error {
 	next := c.run
 	change(&next)
 	for {
@@ -164,7 +159,7 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 }
 
 type transaction struct {
-	limits TransactionLimits
+	limits migration.TransactionLimits
 	chroot int
 	bytes  int // of the pieces' operations
 	ops    int // of all operations

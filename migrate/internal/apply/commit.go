@@ -12,6 +12,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migration"
 )
 
 // maxFailed is how many transactions in a row may fail for a reason that may pass.
@@ -49,12 +50,12 @@ var errNotDone = errors.New("the transaction was not done")
 // The error wraps [zkconn.ErrThrottled] or errNotDone, after a pause, if the same can be
 // tried again; [ErrTakenOver], [ErrDropped] or [ErrInterrupted]; or it is a
 // [*znode.MultiError].
-func (c *Chain) commit(ctx context.Context, ops []znode.Op, next ledger.Run) error {
+func (c *Chain) commit(ctx context.Context, ops []znode.Op, next migration.Run) error {
 	if err := ctx.Err(); err != nil {
 		return interrupted(context.Cause(ctx))
 	}
 	next.Version = c.run.Stat.Version + 1
-	data := next.Encode()
+	data := ledger.EncodeRun(next)
 	path := ledger.RunPath(next.ID)
 	all := slices.Concat(c.guards, ops)
 	if c.run.Stat.Version < 0 {

@@ -7,8 +7,8 @@ import (
 	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -84,7 +84,7 @@ func (c *Chain) AdvanceCounters(ctx context.Context, parents []string) error {
 				path := znode.Join(parent, "mrtq-counter")
 				ops = append(ops, znode.Create(path, []byte{}), znode.Delete(path, 0))
 			}
-			if err := c.Do(ctx, ops, func(*ledger.Run) {}); err != nil {
+			if err := c.Do(ctx, ops, func(*migration.Run) {}); err != nil {
 				return err
 			}
 			c.counters.of[parent] = count

@@ -5,36 +5,15 @@ import (
 	"time"
 
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
-	"mrtq/newqueue"
+	"mrtq/migration"
 )
 
-// Activity is what shows that a legacy worker may be at work: a consumed record, or a lock. A worker that died leaves
-// these for ever, and nothing in ZooKeeper tells it from one that works for an hour. After a rollback it is also a record
-// that waits, because the legacy workers have the work again.
-type Activity struct {
-	Path  string             `json:"path"`
-	What  ActivityKind       `json:"what"`
-	Since time.Time          `json:"since,omitzero"`
-	Queue newqueue.QueueHold `json:"queue"`
-}
-
-// ActivityKind is how a record or lock shows that a worker may be at work.
-type ActivityKind string
-
-// The ways.
-const (
-	Consumed ActivityKind = "consumed" // a record is
-	Locked   ActivityKind = "locked"   // an object is
-	Waiting  ActivityKind = "waiting"  // a pending record does
-)
-
-var shows = map[legacy.Status]ActivityKind{legacy.Consumed: Consumed, legacy.Pending: Waiting}
+var shows = map[legacy.Status]migration.ActivityKind{legacy.Consumed: migration.ActivityConsumed, legacy.Pending: migration.ActivityWaiting}
 
 // FindActivity finds what shows that legacy workers may be at work, in byte order of the paths, the locks last. If waiting is
 // set, so does a record that waits. read is called after each record.
-func FindActivity(ctx context.Context, src *source.Source, waiting bool, read func()) (work []Activity, err error) {
+func FindActivity(ctx context.Context, src *source.Source, waiting bool, read func()) (work []migration.LegacyActivity, err error) {
 	for f, err := range src.Fetch(ctx, src.Paths()) {
 		if err != nil {
 			return nil, err
@@ -43,8 +22,8 @@ func FindActivity(ctx context.Context, src *source.Source, waiting bool, read fu
 		if !f.There || f.Err != nil {
 			continue
 		}
-		w := Activity{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
-		if w.What == "" || w.What == Waiting && !waiting {
+		w := migration.LegacyActivity{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
+		if w.What == "" || w.What == migration.ActivityWaiting && !waiting {
 			continue
 		}
 		if f.Stat.Mtime != 0 { // a dump may lack it
@@ -53,7 +32,7 @@ func FindActivity(ctx context.Context, src *source.Source, waiting bool, read fu
 		work = append(work, w)
 	}
 	for _, l := range src.Locks {
-		w := Activity{Path: l.Path, What: Locked, Queue: rules.Ingest.Hold()}
+		w := migration.LegacyActivity{Path: l.Path, What: migration.ActivityLocked, Queue: migration.Ingest.Hold()}
 		if l.Err == nil {
 			w.Since = l.Legacy.Time
 		}

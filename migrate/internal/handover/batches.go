@@ -10,6 +10,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -41,7 +42,7 @@ func EmptyBatches(ctx context.Context, t *target.Target, bids []string) (pieces 
 			nodes = append(nodes, there[i])
 		}
 		ops, line := target.DeleteOps(nodes), ledger.Line{Kind: ledger.BatchRemoved, Batch: bid}
-		pieces = append(pieces, apply.Piece{Removed: ledger.Counts{Batches: 1},
+		pieces = append(pieces, apply.Piece{Removed: migration.Counts{Batches: 1},
 			Build: func([]string) ([]znode.Op, []ledger.Line) { return ops, []ledger.Line{line} }})
 	}
 	return pieces, nil

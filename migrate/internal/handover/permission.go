@@ -10,9 +10,9 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/source"
+	"mrtq/migration"
 )
 
 // ErrNoPermission says that the session may not change the legacy queue.
@@ -21,7 +21,7 @@ var ErrNoPermission = errors.New("the legacy queue can't be changed")
 // MayHandOver tries whether the session may do what a release and a rollback do with legacy records: delete
 // and create them, and create znodes beside them. Each try ends with a check that no server passes, so nothing is
 // written. The error wraps [ErrNoPermission] and names the znode and its ACL.
-func MayHandOver(ctx context.Context, src *source.Source, dst *zkconn.Writer, origin ledger.Origin) error {
+func MayHandOver(ctx context.Context, src *source.Source, dst *zkconn.Writer, origin migration.Origin) error {
 	fails := znode.Outside(znode.Check("/", math.MaxInt32))[0]
 	try := func(op znode.Op) (bool, error) {
 		err := dst.Multi(ctx, []znode.Op{znode.Outside(op)[0], fails})
@@ -58,7 +58,7 @@ func MayHandOver(ctx context.Context, src *source.Source, dst *zkconn.Writer, or
 			refuse(strings.Join(not, " and ")+" records in", path, n.ACL)
 		}
 	}
-	parent, name := origin.Chroot, ledger.KeptRoot
+	parent, name := origin.Chroot, migration.KeptRoot
 	_, there, err := dst.WithChroot("/").Exists(ctx, znode.Join(parent, name))
 	if err != nil {
 		return err

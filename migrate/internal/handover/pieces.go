@@ -17,6 +17,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -51,9 +52,9 @@ func Piece(c *standing.Standing) (p apply.Piece, ok bool) {
 	case standing.Withdraw, standing.GiveBack:
 		line.Kind = ledger.JobRemoved
 		ops = target.DeleteOps(c.JobRead.All())
-		p.Removed = ledger.Counts{Jobs: 1}
+		p.Removed = migration.Counts{Jobs: 1}
 		if znode.Within(e.Job, newqueue.AccessPath) {
-			p.Removed = ledger.Counts{Access: 1}
+			p.Removed = migration.Counts{Access: 1}
 		}
 		if c.Kept && kept.Path != "" {
 			ops = append(ops, znode.Outside(znode.Delete(kept.Path, kept.Stat.Version))...)

@@ -3,9 +3,9 @@
 // values and back (docs/migration.md, "What a migration records").
 //
 //	/jobs                                    data: the newest run's id
-//	/migration/runs/RUN                      a [Run], as JSON
+//	/migration/runs/RUN                      a [migration.Run], as JSON
 //	/migration/ledger/RUN/GROUP/NNNNNNNNNN   [Line]s: what one transaction created or removed
-//	/locks/queue/QUEUE                       the [Owner]s of a hold, as JSON
+//	/locks/queue/QUEUE                       the [migration.HoldOwners], as JSON
 //
 // The ledger is the only truth of what was migrated. A record was migrated if and only if
 // a run's ledger says so. The job that it became is the one that the ledger names.

@@ -3,13 +3,13 @@ package ledger
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -30,26 +30,20 @@ const (
 // fields in this order, separated by tabs. A kind of line leaves those empty or 0 that say nothing of it.
 type Line struct {
 	Kind   Kind
-	Record string // path of the legacy record
-	Job    string // path of its job or request
-	Batch  string // bid; "" for an access request
-	Hash   Hash   // of the record; of the bytes that are kept, if it was handed over
-	Czxid  int64  // of the record, in hexadecimal digits
-	UUID   string // the batch's name below /batch-uuids
-	Jobs   int    // how many jobs the batch should get from its run
+	Record string         // path of the legacy record
+	Job    string         // path of its job or request
+	Batch  string         // bid; "" for an access request
+	Hash   migration.Hash // of the record; of the bytes that are kept, if it was handed over
+	Czxid  int64          // of the record, in hexadecimal digits
+	UUID   string         // the batch's name below /batch-uuids
+	Jobs   int            // how many jobs the batch should get from its run
 	// Kept says that the bytes of a record that was handed over are beside the legacy queue. There
 	// are none if the record was gone already.
 	Kept bool
 }
 
-// Hash is the beginning of the SHA-256 of a record's data.
-type Hash [8]byte
-
 // HashOf returns the part of a record's digest that the ledger keeps.
-func HashOf(sha256 [32]byte) Hash { return Hash(sha256[:len(Hash{})]) }
-
-// String returns the hash in hexadecimal digits.
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+func HashOf(sha256 [32]byte) migration.Hash { return migration.Hash(sha256[:len(migration.Hash{})]) }
 
 // String returns the line as it is written. No path of a znode has a tab or a line's end.
 func (l Line) String() string {
@@ -153,16 +147,4 @@ func decode(data []byte, each func(Line) error) error {
 		}
 	}
 	return nil
-}
-
-// MarshalText is String.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// UnmarshalText reads what MarshalText wrote.
-func (h *Hash) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(h)) {
-		return fmt.Errorf("%.40q is not a hash of %d hexadecimal digits", text, hex.EncodedLen(len(h)))
-	}
-	_, err := hex.Decode(h[:], text)
-	return err
 }

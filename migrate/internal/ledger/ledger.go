@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // Ledger is what all runs together say: which records were migrated, and to which jobs.
 // Fill it with [Ledger.Add], run by run and entry by entry.
 type Ledger struct {
-	Runs []Run // oldest first
+	Runs []migration.Run // oldest first
 
 	entries []Migrated
-	left    []Counts         // what is left of each run
-	newest  map[string]int32 // index of a record's newest entry
+	left    []migration.Counts // what is left of each run
+	newest  map[string]int32   // index of a record's newest entry
 	batches map[string]*Batch
 	byUUID  map[string]*Batch
 	given   map[string]string // the last name that a run gave to a child of /jobs, /batches and the access queues
@@ -29,15 +30,15 @@ type Migrated struct {
 	Record string // path of the legacy record
 	Job    string // path of the job or request; "" if a rollback or a withdrawal removed it
 	Batch  string // bid; "" for an access request
-	Hash   Hash
+	Hash   migration.Hash
 	Czxid  int64 // of the record: with the same name, another one has another
 	Run    int32 // index in [Ledger.Runs]
 	older  int32 // index of the record's entry before this one, -1 if there is none
 	// HandedOver says that the job alone has the work: the record is not in the legacy queue any
-	// more. Kept says that its bytes are at [Run.KeptPath], and KeptHash which: if it had changed, and somebody decided that
+	// more. Kept says that its bytes are at [migration.Run.KeptPath], and KeptHash which: if it had changed, and somebody decided that
 	// the job has its work, they are not those that were migrated.
 	HandedOver, Kept bool
-	KeptHash         Hash
+	KeptHash         migration.Hash
 }
 
 // Batch is a batch that a run created.
@@ -50,12 +51,12 @@ type Batch struct {
 }
 
 // New returns a ledger of these runs, oldest first, without entries.
-func New(runs []Run) *Ledger {
+func New(runs []migration.Run) *Ledger {
 	records := 0 // to make room for at once, but not for what a damaged record of a run says
 	for _, r := range runs {
 		records += max(r.Created.Records(), 0)
 	}
-	return &Ledger{Runs: runs, entries: make([]Migrated, 0, min(records, 1<<20)), left: make([]Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
+	return &Ledger{Runs: runs, entries: make([]Migrated, 0, min(records, 1<<20)), left: make([]migration.Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
 }
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
@@ -159,18 +160,18 @@ func (l *Ledger) remove(line Line) error {
 	return nil
 }
 
-func countOf(job string, n int) Counts {
+func countOf(job string, n int) migration.Counts {
 	if znode.Within(job, newqueue.AccessPath) {
-		return Counts{Access: n}
+		return migration.Counts{Access: n}
 	}
-	return Counts{Jobs: n}
+	return migration.Counts{Jobs: n}
 }
 
 // Check compares the entries of a run with what its record says, when all are added. The
 // error is a [*DamageError].
 func (l *Ledger) Check(run int) error {
 	r := &l.Runs[run]
-	said := Counts{Jobs: r.Created.Jobs - r.Removed.Jobs, Access: r.Created.Access - r.Removed.Access, Batches: r.Created.Batches - r.Removed.Batches}
+	said := migration.Counts{Jobs: r.Created.Jobs - r.Removed.Jobs, Access: r.Created.Access - r.Removed.Access, Batches: r.Created.Batches - r.Removed.Batches}
 	if l.left[run] != said {
 		return &DamageError{Path: RunPath(r.ID), What: fmt.Sprintf("it says that %+v are left, and the run's entries say %+v", said, l.left[run])}
 	}
@@ -196,7 +197,7 @@ func (l *Ledger) Knows(record string) bool {
 }
 
 // Withdrew reports whether a run migrated a record with these bytes whose job was removed since, so that the legacy queue has its work.
-func (l *Ledger) Withdrew(h Hash) bool {
+func (l *Ledger) Withdrew(h migration.Hash) bool {
 	return slices.ContainsFunc(l.entries, func(e Migrated) bool { return e.Job == "" && e.Hash == h })
 }
 
@@ -248,7 +249,7 @@ func (l *Ledger) Batches() iter.Seq[*Batch] {
 }
 
 // Newest returns the newest run; nil if there is none.
-func (l *Ledger) Newest() *Run {
+func (l *Ledger) Newest() *migration.Run {
 	if len(l.Runs) == 0 {
 		return nil
 	}
@@ -257,7 +258,7 @@ func (l *Ledger) Newest() *Run {
 
 // Current returns the run that something has to be done about: the unfinished one, else the newest;
 // nil if there is none. The unfinished one is older if the runs after it were rolled back.
-func (l *Ledger) Current() *Run {
+func (l *Ledger) Current() *migration.Run {
 	for i := range l.Runs {
 		if l.Runs[i].Unfinished() {
 			return &l.Runs[i]
@@ -267,9 +268,9 @@ func (l *Ledger) Current() *Run {
 }
 
 // Older returns the newest of the runs before a run that was not rolled back; nil if there is none.
-func (l *Ledger) Older(index int) *Run {
+func (l *Ledger) Older(index int) *migration.Run {
 	for i := range slices.Backward(l.Runs[:index]) {
-		if l.Runs[i].State != RolledBack {
+		if l.Runs[i].State != migration.RunRolledBack {
 			return &l.Runs[i]
 		}
 	}
@@ -278,10 +279,10 @@ func (l *Ledger) Older(index int) *Run {
 
 // AllRolledBack reports whether there are runs, and all of them were rolled back.
 func (l *Ledger) AllRolledBack() bool {
-	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r Run) bool { return r.State != RolledBack })
+	return len(l.Runs) > 0 && !slices.ContainsFunc(l.Runs, func(r migration.Run) bool { return r.State != migration.RunRolledBack })
 }
 
 // FindRun returns the index of a run, -1 if there is no such run.
 func (l *Ledger) FindRun(id string) int {
-	return slices.IndexFunc(l.Runs, func(r Run) bool { return r.ID == id })
+	return slices.IndexFunc(l.Runs, func(r migration.Run) bool { return r.ID == id })
 }

@@ -12,6 +12,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -39,9 +40,9 @@ func batchRemoved(batch string) ledger.Line {
 }
 
 func filled(runs ...[]ledger.Line) (*ledger.Ledger, error) {
-	var records []ledger.Run
+	var records []migration.Run
 	for i := range runs {
-		records = append(records, ledger.Run{ID: ledger.RunID(int32(i))})
+		records = append(records, migration.Run{ID: migration.RunID(int32(i))})
 	}
 	l := ledger.New(records)
 	var encoder ledger.Encoder
@@ -196,7 +197,7 @@ func TestDamagedEntry(t *testing.T) {
 		"a bad batch":         compressed(batch("../x", "u0")),
 		"batch not there":     compressed(batchRemoved("bid0000000009").String() + "\n"),
 	} {
-		err := ledger.New([]ledger.Run{{ID: "run0000000000"}}).Add(0, "/migration/ledger/x", data)
+		err := ledger.New([]migration.Run{{ID: "run0000000000"}}).Add(0, "/migration/ledger/x", data)
 		var damage *ledger.DamageError
 		if !errors.Is(err, ledger.ErrDamaged) || !errors.As(err, &damage) || damage.Path != "/migration/ledger/x" {
 			t.Errorf("%s: %v", name, err)
@@ -223,7 +224,7 @@ func FuzzLedger(f *testing.F) {
 		if !raw {
 			data = compressed(text)
 		}
-		l := ledger.New([]ledger.Run{{ID: "run0000000000"}})
+		l := ledger.New([]migration.Run{{ID: "run0000000000"}})
 		if err := l.Add(0, "/x", data); err != nil {
 			if !errors.Is(err, ledger.ErrDamaged) {
 				t.Fatal(err)
@@ -263,11 +264,11 @@ func TestLedgerIsSmall(t *testing.T) {
 
 // A run's record that this version can't read is refused in one sentence.
 func TestParseRun(t *testing.T) {
-	good := ledger.Run{ID: "run0000000000", State: ledger.Done, Dialect: newqueue.MrtZK}
+	good := migration.Run{ID: "run0000000000", State: migration.RunDone, Dialect: newqueue.MrtZK}
 	good.Choices.Consumed, good.Choices.Failed, good.Choices.Completed, good.Choices.Deleted = "leave", "failed", "skip", "skip"
 	good.Choices.Undecodable, good.Choices.InventoryRecords, good.Choices.Unserviceable = "block", "block", "block"
 	good.Choices.MaxPriority = "99"
-	data := string(good.Encode())
+	data := string(ledger.EncodeRun(good))
 	edit := func(old, new string) string {
 		if !strings.Contains(data, old) {
 			t.Fatalf("%s is not in %s", old, data)
@@ -303,11 +304,11 @@ func TestParseRun(t *testing.T) {
 // The data of a hold that mrtq did not write means one owner, who is unknown.
 func TestOwners(t *testing.T) {
 	for _, data := range []string{"", "null", "{}", `{"owners":[]}`, `{"owners":[{"why":"x"}]}`, `[]`, "text", `{"owners":{}}`} {
-		if o := ledger.ParseOwners([]byte(data)); len(o) != 1 || o[0].By != ledger.Unknown {
+		if o := ledger.ParseOwners([]byte(data)); len(o) != 1 || o[0].By != migration.UnknownOwner {
 			t.Errorf("%q is %+v", data, o)
 		}
 	}
-	owners := ledger.Owners{{By: "run0000000000"}}.With(ledger.Owner{By: "ops", Why: "checking"}).With(ledger.Owner{By: "ops", Why: "still"})
+	owners := migration.HoldOwners{{By: "run0000000000"}}.With(migration.HoldOwner{By: "ops", Why: "checking"}).With(migration.HoldOwner{By: "ops", Why: "still"})
 	back := ledger.ParseOwners(ledger.EncodeOwners(owners))
 	if !slices.Equal(back, owners) || len(back) != 2 || back[1].Why != "still" || !back.Has("ops") || back.Without("ops", "run0000000000").Has("ops") {
 		t.Errorf("%+v", back)

@@ -5,10 +5,11 @@ import (
 
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
-func (b *Builder) batchOf(r rules.Record) *Batch {
+func (b *Builder) batchOf(r migration.Record) *Batch {
 	key := rules.BatchOf(r, b.plan.Run, b.plan.Dialect)
 	if batch := b.batches[key]; batch != nil {
 		return batch
@@ -17,7 +18,7 @@ func (b *Builder) batchOf(r rules.Record) *Batch {
 }
 
 // addToBatch adds a job to its batch. adds says that the plan creates it.
-func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool) *Batch {
+func (b *Builder) addToBatch(r migration.Record, s rules.State, adds bool) *Batch {
 	batch := b.batchOf(r)
 	batch.All.Add(r, s, b.plan.Dialect)
 	if adds {
@@ -26,27 +27,27 @@ func (b *Builder) addToBatch(r rules.Record, s rules.State, adds bool) *Batch {
 	return batch
 }
 
-func (b *Builder) newBatch(key rules.BatchKey, r rules.Record) *Batch {
+func (b *Builder) newBatch(key rules.BatchKey, r migration.Record) *Batch {
 	path := newqueue.BatchUUIDPath(key.UUID)
-	batch := &Batch{UUID: key.UUID, New: true, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
+	batch := &Batch{PlanBatch: &migration.PlanBatch{UUID: key.UUID, New: true}, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
 	other, taken := b.named[path]
 	b.named[path] = key
 	before := b.in.Target.Ledger.BatchByUUID(path[len(newqueue.BatchUUIDsPath)+1:])
 	switch {
 	case taken:
-		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %.80q has the same name in the new queue, %s, as batchID %.80q", key.UUID, path, other.UUID),
+		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %.80q has the same name in the new queue, %s, as batchID %.80q", key.UUID, path, other.UUID),
 			Next: "give the legacy records of one of the two another batchID"})
 	case key.Kind == rules.OfBatch && rules.IsOwnBatch(key.UUID):
-		b.problem(Problem{Kind: BatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
+		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: r.Path, Message: fmt.Sprintf("batchID %q is a name that migrations give to their own batches", key.UUID),
 			Next: "give the legacy records of that batch another batchID"})
 	case before != nil && b.in.Names.Has(newqueue.BatchPath(before.ID)):
 		batch.ID, batch.All.ID, batch.New = before.ID, before.ID, false
 		batch.Ours = b.in.Target.Ledger.Runs[before.Run].ID == b.plan.Run
 	case before != nil && b.in.Names.Has(path): // without it, the batch was finished and cleaned up: another one can have its name
-		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and then removed, but its name still exists", key.UUID),
+		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and then removed, but its name still exists", key.UUID),
 			Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
 	case b.in.Names.Has(path):
-		b.problem(Problem{Kind: BatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
+		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
 			Next: "find out who created it; remove or rename one of the two"})
 	}
 	b.batches[key] = batch
@@ -88,21 +89,21 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	if batch.Ours {
 		next = fmt.Sprintf("roll back %s, and migrate again: nobody cleans the batch up while the run is unfinished", b.plan.Run)
 	}
-	b.problem(Problem{Kind: BatchFinished, Path: newqueue.BatchPath(batch.ID),
+	b.problem(migration.Problem{Kind: migration.ProblemBatchFinished, Path: newqueue.BatchPath(batch.ID),
 		Message: fmt.Sprintf("batch %q was migrated before and is %s now; records that belong to it: %d", batch.UUID, state, batch.Adds), Next: next})
 }
 
 // late is a record that came while the run that the plan resumes was unfinished, and whose
 // batch that run has created already. Whether the batch is still open, [Builder.Finish] knows.
 type late struct {
-	record rules.Record
+	record migration.Record
 	state  rules.State
 	batch  *Batch
 	line   int // in Plan.Records
 }
 
 // postpone keeps a late record for [Builder.createLate], and reports whether it did.
-func (b *Builder) postpone(r rules.Record, s rules.State) bool {
+func (b *Builder) postpone(r migration.Record, s rules.State) bool {
 	if !b.plan.Resumes || r.Queue.IsAccess() || b.plan.Unfinished.HadRecord(r.Path) {
 		return false
 	}
@@ -125,7 +126,7 @@ func (b *Builder) createLate(there map[string]target.Batch) {
 			b.create(l.record, l.state, line)
 			continue
 		}
-		line.Action, line.Reason = Skip, isLate
+		line.Action, line.Reason = migration.ActionSkip, isLate
 		b.warn("late", l.record.Path, fmt.Sprintf("it came while %s was unfinished, and its batch %q is finished in that run: it is left to the next run", b.plan.Run, l.batch.UUID))
 	}
 }

@@ -14,12 +14,13 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // Input is what a plan is made from, beside the records.
 type Input struct {
-	Options Options
+	Options migration.PlanOptions
 	Source  *source.Source // as it was listed
 	Target  *target.Target // as it was read
 	Names   *target.Names  // of what the target holds
@@ -33,7 +34,7 @@ type Input struct {
 // Builder makes a plan.
 type Builder struct {
 	in      Input
-	plan    *Plan
+	plan    *Made
 	again   map[string]bool // records of Options.Again that were not met yet
 	batches map[rules.BatchKey]*Batch
 	// unfinished is the first record with a jobID whose job is unfinished, in dialect mrt-zk; doubled are
@@ -43,7 +44,7 @@ type Builder struct {
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
 	late       []late
 	byJobID    map[string]string // consumed records, by their jobID
-	found      map[string]*Finding
+	found      map[string]*migration.Finding
 	kinds      []string         // the keys of found, in the order in which they were met
 	queues     map[string]int64 // the czxids of the source's queue nodes
 	waits      map[place]bool   // from where records were migrated and not handed over
@@ -57,16 +58,15 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}, found: map[string]*Finding{}}
-	b.plan = &Plan{
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}, found: map[string]*migration.Finding{}}
+	b.plan = &Made{Target: in.Target, byKey: b.batches, Plan: &migration.Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect:  opt.Dialect,
-		Settings: Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), Options: opt},
-		Records:  make([]Record, 0, in.Source.Len()),
-		target:   in.Target,
-	}
+		Settings: migration.Settings{Queues: in.Source.Queues, Time: in.Source.Options.Time.String(), PlanOptions: opt},
+		Records:  make([]migration.PlanRecord, 0, in.Source.Len()),
+	}}
 	b.plan.Settings.Note = text.Line(strings.TrimSpace(opt.Note)) // it is printed
-	b.plan.Settings.MaxBuffer = cmp.Or(opt.MaxBuffer, DefaultMaxBuffer)
+	b.plan.Settings.MaxBuffer = cmp.Or(opt.MaxBuffer, migration.DefaultMaxBuffer)
 	for _, record := range opt.Again {
 		b.again[record] = true
 	}
@@ -85,10 +85,10 @@ func New(in Input) *Builder {
 // checkQueues refuses a source that lacks a queue node, unless that is one of the usual ones.
 // After a migration, a source may have lost it.
 func (b *Builder) checkQueues() {
-	usual := rules.DefaultQueues().Roots()
+	usual := migration.DefaultQueues().Roots()
 	for _, path := range b.in.Source.Missing {
 		if b.plan.Previous == nil && !slices.Contains(usual, path) {
-			b.problem(Problem{Kind: NoSuchQueue, Path: path, Message: "the source has no such znode; it has " + strings.Join(b.in.Source.There, ", "),
+			b.problem(migration.Problem{Kind: migration.ProblemNoSuchQueue, Path: path, Message: "the source has no such znode; it has " + strings.Join(b.in.Source.There, ", "),
 				Next: "check the path, or leave this node out of the flag that names it"})
 		}
 	}
@@ -98,7 +98,7 @@ func (b *Builder) checkQueues() {
 func (b *Builder) checkOrigin() {
 	for i, run := range b.in.Target.Ledger.Runs {
 		path, says := ledger.RunPath(run.ID), ""
-		if run.State == ledger.RolledBack {
+		if run.State == migration.RunRolledBack {
 			continue
 		}
 		if chroot := cmp.Or(b.in.Source.Reader().Address().Chroot, "/"); run.Origin.OneEnsemble && chroot != run.Origin.Chroot {
@@ -111,16 +111,16 @@ func (b *Builder) checkOrigin() {
 		}
 		if says != "" {
 			next := "give the legacy queue that was migrated, or release or roll back what was migrated first; another queue needs a new queue of its own"
-			if run.State == ledger.Running {
+			if run.State == migration.RunRunning {
 				next = "give the legacy queue that was migrated, or roll back what was migrated"
 			}
-			b.problem(Problem{Kind: OtherOrigin, Path: path, Message: says, Next: next})
+			b.problem(migration.Problem{Kind: migration.ProblemOtherOrigin, Path: path, Message: says, Next: next})
 			return
 		}
 	}
 }
 
-func (b *Builder) problem(p Problem) { b.plan.Problems = append(b.plan.Problems, p) }
+func (b *Builder) problem(p migration.Problem) { b.plan.Problems = append(b.plan.Problems, p) }
 
 // chooseDialect takes the dialect of the options, or that of the queue that the target
 // holds. No service reads both, so nobody assumes one.
@@ -129,57 +129,57 @@ func (b *Builder) chooseDialect() {
 	switch {
 	case p.Dialect == "" && found == "":
 		p.Dialect = newqueue.Design
-		b.problem(Problem{Kind: NoDialect, Path: "/", Message: "the target holds no queue that shows which dialect its services read, and no dialect is chosen",
+		b.problem(migration.Problem{Kind: migration.ProblemNoDialect, Path: "/", Message: "the target holds no queue that shows which dialect its services read, and no dialect is chosen",
 			Next: "choose the dialect that your services read"})
 	case p.Dialect == "":
 		p.Dialect = found
 	case found != "" && found != p.Dialect:
-		b.problem(Problem{Kind: OtherDialect, Path: b.in.ShownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", found, p.Dialect),
+		b.problem(migration.Problem{Kind: migration.ProblemOtherDialect, Path: b.in.ShownBy, Message: fmt.Sprintf("the target holds a queue in dialect %s, this plan is in %s", found, p.Dialect),
 			Next: fmt.Sprintf("plan in dialect %s", found), Fits: string(found)})
 	}
 	if len(b.in.Target.Ledger.Runs) == 0 && !b.in.Options.NewQueue {
-		b.problem(Problem{Kind: NoQueue, Path: "/", Message: "nothing was ever migrated to this target", Next: "check the address of the target; if it is right, say that a new queue is wanted"})
+		b.problem(migration.Problem{Kind: migration.ProblemNoQueue, Path: "/", Message: "nothing was ever migrated to this target", Next: "check the address of the target; if it is right, say that a new queue is wanted"})
 	}
 }
 
 func (b *Builder) chooseRun() {
 	p, last := b.plan, b.in.Target.Ledger.Newest()
-	p.Run = ledger.RunID(0)
+	p.Run = migration.RunID(0)
 	given := p.Settings.ACL != nil
 	if znode.IsOpenACL(p.Settings.ACL) {
 		p.Settings.ACL = nil // as a run's record has it
 	}
 	if last == nil {
-		p.Choices = p.Choices.Or(rules.DefaultChoices())
+		p.Choices = p.Choices.Or(migration.DefaultChoices())
 		return
 	}
 	p.Previous, p.Choices = last, p.Choices.Or(last.Choices)
 	if !given {
 		p.Settings.ACL = last.ACL
 	}
-	p.Run = ledger.RunID(last.Number() + 1)
+	p.Run = migration.RunID(last.Number() + 1)
 	path := ledger.RunPath(last.ID)
 	for _, run := range b.in.Target.Ledger.Runs {
-		if run.State == ledger.RollingBack {
-			b.problem(Problem{Kind: RollbackUnfinished, Path: ledger.RunPath(run.ID), Message: run.ID + " is being rolled back",
+		if run.State == migration.RunRollingBack {
+			b.problem(migration.Problem{Kind: migration.ProblemRollbackUnfinished, Path: ledger.RunPath(run.ID), Message: run.ID + " is being rolled back",
 				Next: fmt.Sprintf("finish rolling back %s first", run.ID), Fits: run.ID})
 		}
 	}
 	switch last.State {
-	case ledger.Running:
+	case migration.RunRunning:
 		p.Run, p.Resumes, p.Unfinished = last.ID, true, *last
 		b.compareSettings(last, path)
-	case ledger.Done:
+	case migration.RunDone:
 		b.compareTimes(last, path)
 	}
 }
 
 // compareSettings refuses to finish a run with other settings than those that it was begun
 // with. What blocked records then is not among them: the run has none of these, so it may be chosen now.
-func (b *Builder) compareSettings(last *ledger.Run, path string) {
+func (b *Builder) compareSettings(last *migration.Run, path string) {
 	p := b.plan
 	refuse := func(fits, message string, args ...any) {
-		b.problem(Problem{Kind: OtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
+		b.problem(migration.Problem{Kind: migration.ProblemOtherChoices, Path: path, Message: fmt.Sprintf(message, args...),
 			Next: fmt.Sprintf("finish it with those, or roll back %s first", last.ID), Fits: fits})
 	}
 	if changes := last.Choices.Unblocked(p.Choices).Changes(p.Choices); changes != "" {
@@ -196,9 +196,9 @@ func (b *Builder) compareSettings(last *ledger.Run, path string) {
 
 // compareTimes refuses another unit of times than that of the run before, because a
 // verification reads all records in one unit.
-func (b *Builder) compareTimes(last *ledger.Run, path string) {
+func (b *Builder) compareTimes(last *migration.Run, path string) {
 	if now := b.plan.Settings.Time; last.Time != now {
-		b.problem(Problem{Kind: OtherTimes, Path: path, Message: fmt.Sprintf("%s read the records' times as %s, and this plan reads them as %s", last.ID, last.Time, now),
+		b.problem(migration.Problem{Kind: migration.ProblemOtherTimes, Path: path, Message: fmt.Sprintf("%s read the records' times as %s, and this plan reads them as %s", last.ID, last.Time, now),
 			Next: "read them as " + last.Time, Fits: last.Time})
 	}
 }
@@ -209,7 +209,7 @@ func (b *Builder) Add(f source.Fetched) {
 		return
 	}
 	r := f.Record
-	line := Record{Path: r.Path, Queue: r.Queue, Hash: ledger.HashOf(r.SHA256())}
+	line := migration.PlanRecord{Path: r.Path, Queue: r.Queue, Hash: ledger.HashOf(r.SHA256())}
 	if r.Err == nil {
 		line.Status = r.Legacy.Header.Status.String()
 	}
@@ -221,12 +221,12 @@ func (b *Builder) Add(f source.Fetched) {
 		}
 	}
 	if from := b.in.Renames.From(r.Path); from != "" {
-		line.Action, line.Job = Changed, b.in.Target.Ledger.Find(from).Job
+		line.Action, line.Job = migration.ActionChanged, b.in.Target.Ledger.Find(from).Job
 		line.Reason = fmt.Sprintf("it is %s under another name: a release withdraws its job, and after that it can be migrated again", from)
 		b.plan.Records = append(b.plan.Records, line)
 		return
 	}
-	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, All))
+	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, migration.AgainAll))
 	delete(b.again, r.Path)
 	done := entry
 	if again && entry != nil && !b.in.Names.Has(entry.Job) {
@@ -240,25 +240,25 @@ func (b *Builder) Add(f source.Fetched) {
 		b.compare(r, &line, done, facts)
 	}
 	// The job that a migration with this record has made again is there: then all is done.
-	if again && entry == nil && !slices.Contains(b.in.Options.Again, All) {
-		b.problem(Problem{Kind: NotRemoved, Path: r.Path, Message: "it is named to be migrated again, but it was not migrated before",
+	if again && entry == nil && !slices.Contains(b.in.Options.Again, migration.AgainAll) {
+		b.problem(migration.Problem{Kind: migration.ProblemNotRemoved, Path: r.Path, Message: "it is named to be migrated again, but it was not migrated before",
 			Next: "leave it out of the records to migrate again"})
 	}
 	b.plan.Records = append(b.plan.Records, line)
 }
 
-func (b *Builder) decide(r rules.Record, line *Record) {
+func (b *Builder) decide(r migration.Record, line *migration.PlanRecord) {
 	d := rules.Decide(r, b.plan.Choices)
 	line.Reason = d.Reason
 	switch d.Do {
-	case rules.Block:
-		line.Action = Block
+	case migration.Block:
+		line.Action = migration.ActionBlock
 		b.problem(recordProblem(r, d.Reason))
-	case rules.Quarantine:
-		line.Action = Quarantine
+	case migration.Quarantine:
+		line.Action = migration.ActionQuarantine
 		b.plan.Quarantined = append(b.plan.Quarantined, r)
-	case rules.Skip:
-		line.Action = Skip
+	case migration.Skip:
+		line.Action = migration.ActionSkip
 	default:
 		if !b.postpone(r, d.State) {
 			b.create(r, d.State, line)
@@ -266,52 +266,54 @@ func (b *Builder) decide(r rules.Record, line *Record) {
 	}
 }
 
-func (b *Builder) create(r rules.Record, s rules.State, line *Record) {
-	line.Action, line.State = Create, s.Name()
+func (b *Builder) create(r migration.Record, s rules.State, line *migration.PlanRecord) {
+	line.Action, line.State = migration.ActionCreate, s.Name()
 	if s.Warning != "" {
-		b.find(s.Warning, Finding{Kind: "other-state", Effect: Warning}, FindingItem{Path: r.Path, What: s.Warning})
+		b.find(s.Warning, migration.Finding{Kind: "other-state", Effect: migration.EffectWarning}, migration.FindingItem{Path: r.Path, What: s.Warning})
 	}
+	var batch *Batch // nil for an access request
 	if !r.Queue.IsAccess() {
-		line.Batch = b.addToBatch(r, s, true)
+		batch = b.addToBatch(r, s, true)
+		line.Batch = batch.PlanBatch
 	}
-	b.checkServices(r, s, line.Batch)
-	b.checkSize(r, s, line.Batch)
+	b.checkServices(r, s, batch)
+	b.checkSize(r, s, batch)
 }
 
-func (b *Builder) checkHandOver(line *Record, f source.Fetched) {
+func (b *Builder) checkHandOver(line *migration.PlanRecord, f source.Fetched) {
 	path := line.Path
-	if line.Action == Skip || line.Action == Quarantine || line.Action == Block {
+	if line.Action == migration.ActionSkip || line.Action == migration.ActionQuarantine || line.Action == migration.ActionBlock {
 		return
 	}
 	if len(f.Below) > 0 {
-		b.problem(Problem{Kind: HasChildren, Path: path, Message: fmt.Sprintf("there is a znode below it, %s, so it can't leave the legacy queue", f.Below[0]),
+		b.problem(migration.Problem{Kind: migration.ProblemHasChildren, Path: path, Message: fmt.Sprintf("there is a znode below it, %s, so it can't leave the legacy queue", f.Below[0]),
 			Next: "remove what is below it: a record has no children"})
 	}
 	if slices.ContainsFunc(f.ACL, func(a znode.ACL) bool { return a.Scheme == "digest" && strings.HasSuffix(a.ID, ":x") }) {
-		b.problem(Problem{Kind: HiddenACL, Path: path, Message: "its ACL can't be read whole, so a rollback could not give it back as it was",
+		b.problem(migration.Problem{Kind: migration.ProblemHiddenACL, Path: path, Message: "its ACL can't be read whole, so a rollback could not give it back as it was",
 			Next: "give credentials with the permission ADMIN on it"})
 	}
 }
 
 // compare plans a record that was migrated before. It is never migrated again, and its job
 // is never changed.
-func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated, facts standing.Facts) {
+func (b *Builder) compare(r migration.Record, line *migration.PlanRecord, entry *ledger.Migrated, facts standing.Facts) {
 	line.Job = entry.Job
 	switch {
 	case facts.Record == standing.Unknown:
-		line.Action, line.Reason = Block, r.Err.Error()
+		line.Action, line.Reason = migration.ActionBlock, r.Err.Error()
 		b.problem(recordProblem(r, line.Reason))
 	case facts.Word() == standing.ThereAgain:
-		line.Action, line.Reason = Changed, standing.Again.Says()
+		line.Action, line.Reason = migration.ActionChanged, migration.QuestionAgain.Says()
 	case facts.Record == standing.Changed:
-		line.Action, line.Reason = Changed, "it has changed since it was migrated: a legacy worker or an administrator changed it"
+		line.Action, line.Reason = migration.ActionChanged, "it has changed since it was migrated: a legacy worker or an administrator changed it"
 	case !b.in.Names.Has(entry.Job):
-		line.Action, line.Reason = Removed, "its job was finished and cleaned up, or deleted"
+		line.Action, line.Reason = migration.ActionRemoved, "its job was finished and cleaned up, or deleted"
 	default:
-		line.Action = Unchanged
+		line.Action = migration.ActionUnchanged
 	}
 	// What the run that is being finished has already made of it counts for its batch.
-	if d := rules.Decide(r, b.plan.Choices); d.Do == rules.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
+	if d := rules.Decide(r, b.plan.Choices); d.Do == migration.Migrate && b.in.Target.Ledger.Runs[entry.Run].ID == b.plan.Run &&
 		entry.Batch != "" && b.in.Names.Has(newqueue.BatchPath(entry.Batch)) {
 		batch := b.addToBatch(r, d.State, false)
 		if d.State.Unfinished() {
@@ -321,11 +323,11 @@ func (b *Builder) compare(r rules.Record, line *Record, entry *ledger.Migrated, 
 }
 
 // Finish ends the plan. there are the batches that [Builder.Existing] names, as they are.
-func (b *Builder) Finish(there map[string]target.Batch) *Plan {
+func (b *Builder) Finish(there map[string]target.Batch) *Made {
 	p := b.plan
 	for record := range b.again {
-		if record != All {
-			b.problem(Problem{Kind: NoSuchRecord, Path: record, Message: "it is named to be migrated again, but the source does not have it", Next: "check its path"})
+		if record != migration.AgainAll {
+			b.problem(migration.Problem{Kind: migration.ProblemNoSuchRecord, Path: record, Message: "it is named to be migrated again, but the source does not have it", Next: "check its path"})
 		}
 	}
 	b.createLate(there)
@@ -338,12 +340,15 @@ func (b *Builder) Finish(there map[string]target.Batch) *Plan {
 		unknown := batch.All.Jobs == 0 && there[batch.ID].HasFolder(newqueue.FolderProcessing)
 		return batch.Adds == 0 && (!batch.Ours || removed || unknown)
 	})
+	for _, batch := range p.Batches {
+		p.Plan.Batches = append(p.Plan.Batches, batch.PlanBatch)
+	}
 	b.planLayout()
 	b.planHolds()
 	b.planRestored()
 	b.finishServices()
 	b.addNotes()
-	slices.SortStableFunc(p.Problems, func(x, y Problem) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortStableFunc(p.Problems, func(x, y migration.Problem) int { return strings.Compare(x.Path, y.Path) })
 	return p
 }
 
@@ -364,7 +369,7 @@ func (b *Builder) planLayout() {
 	for i := range p.Records {
 		r := &p.Records[i]
 		switch state := newqueue.JobState(r.State); {
-		case r.Action != Create:
+		case r.Action != migration.ActionCreate:
 		case r.Queue.IsAccess():
 			add(newqueue.AccessPath, newqueue.AccessQueuePath(r.Queue.AccessQueue()))
 		case state != newqueue.JobDeleted || p.Dialect.KeepsDeleted():
@@ -386,10 +391,10 @@ func (b *Builder) planHolds() {
 	if p.Empty() || p.Resumes || b.in.Options.HoldAgain {
 		return
 	}
-	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run ledger.Run) bool { return run.State == ledger.Done || run.Stayed > 0 })
+	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run migration.Run) bool { return run.State == migration.RunDone || run.Stayed > 0 })
 	for _, q := range newqueue.QueueHolds {
 		if left && b.in.Target.Hold(q) == nil {
-			b.problem(Problem{Kind: Released, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
+			b.problem(migration.Problem{Kind: migration.ProblemReleased, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
 				Next: "if they may stop until you release it again, say so"})
 		}
 	}
@@ -401,7 +406,7 @@ func (b *Builder) planRestored() {
 	if b.plan.Empty() || !b.in.Target.RestoredUnnoted() || b.in.Options.Restored {
 		return
 	}
-	b.problem(Problem{Kind: Restored, Path: ledger.RunPath(b.plan.Previous.ID), Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",
+	b.problem(migration.Problem{Kind: migration.ProblemRestored, Path: ledger.RunPath(b.plan.Previous.ID), Message: "the target was restored from a backup: a job that was finished after the backup was made would run again",
 		Next: "if that is acceptable, say that you know that it was restored"})
 }
 

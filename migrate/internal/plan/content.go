@@ -7,6 +7,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -24,7 +25,7 @@ func (b *Builder) lookAt(f source.Fetched, migrated bool) {
 	if r.Legacy.Key.Skipped() {
 		b.warn("wrapped", r.Path, "its sequence number has wrapped: the legacy consumer could never read it, so its job still waits")
 	}
-	if r.Queue == rules.Inventory && rules.Text(r.Legacy.Payload, "manifestURL") == "" {
+	if r.Queue == migration.Inventory && rules.Text(r.Legacy.Payload, "manifestURL") == "" {
 		b.warn("no-manifest", r.Path, "an inventory record without manifestURL: no service can record it")
 	}
 	if id := rules.Text(r.Legacy.Payload, "jobID"); id != "" && r.Legacy.Header.Status == legacy.Consumed {
@@ -43,7 +44,7 @@ const (
 	maxChroot    = 256
 )
 
-func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
+func (b *Builder) checkSize(r migration.Record, s rules.State, batch *Batch) {
 	limit := b.plan.Settings.MaxBuffer - reserve
 	if len(r.Data)*escapeGrowth+smallJob < limit {
 		return
@@ -61,7 +62,7 @@ func (b *Builder) checkSize(r rules.Record, s rules.State, batch *Batch) {
 		}
 	}
 	if size > limit {
-		b.problem(Problem{Kind: TooLarge, Path: r.Path, Message: fmt.Sprintf("%s %d bytes in one transaction, but the server's limit leaves %d", what, size, limit),
+		b.problem(migration.Problem{Kind: migration.ProblemTooLarge, Path: r.Path, Message: fmt.Sprintf("%s %d bytes in one transaction, but the server's limit leaves %d", what, size, limit),
 			Next: "raise jute.maxbuffer on the servers, and plan with the same number"})
 	}
 }

@@ -6,18 +6,9 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
-
-// LegacyLock is an outstanding legacy object lock.
-type LegacyLock struct {
-	Path string `json:"path"`
-	Time string `json:"time"`
-	Data string `json:"data"`
-	// Record is the consumed record that the lock's data names, "" if none.
-	Record string `json:"record,omitempty"`
-}
 
 // addNotes adds what is known only when all records were added.
 func (b *Builder) addNotes() {
@@ -34,7 +25,7 @@ func (b *Builder) addNotes() {
 			b.warn("acl", n.Path, "this legacy queue is not open to all, and the new znodes don't get its ACL: "+znode.PublicACL(n.ACL))
 		}
 	}
-	for _, effect := range Effects {
+	for _, effect := range migration.Effects {
 		for _, kind := range b.kinds {
 			if f := b.found[kind]; f.Effect == effect {
 				p.Findings = append(p.Findings, *f)
@@ -49,17 +40,17 @@ func (b *Builder) addNotes() {
 func (b *Builder) noteVanished() {
 	vanished := b.in.Renames.Unsure
 	for i := range b.plan.Records {
-		if r := &b.plan.Records[i]; vanished > 0 && r.Action == Create {
-			b.find("vanished", Finding{Kind: "vanished", Effect: RunsTwice,
+		if r := &b.plan.Records[i]; vanished > 0 && r.Action == migration.ActionCreate {
+			b.find("vanished", migration.Finding{Kind: "vanished", Effect: migration.EffectRunsTwice,
 				Then: "if it is one of them, delete this record from the legacy queue, and plan again"},
-				FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and nothing shows whether this is one of them under another name: it might run twice", vanished)})
+				migration.FindingItem{Path: r.Path, What: fmt.Sprintf("the legacy queue no longer has %d of the migrated records, and nothing shows whether this is one of them under another name: it might run twice", vanished)})
 		}
 	}
 }
 
 func (b *Builder) noteLocks() {
 	for _, l := range b.in.Source.Locks {
-		h := LegacyLock{Path: l.Path}
+		h := migration.LegacyLock{Path: l.Path}
 		if l.Err != nil {
 			h.Data = l.Err.Error()
 		} else {
@@ -73,7 +64,7 @@ func (b *Builder) noteLocks() {
 	}
 }
 
-func parentOf(kind rules.QueueKind) string {
+func parentOf(kind migration.QueueKind) string {
 	if kind.IsAccess() {
 		return newqueue.AccessQueuePath(kind.AccessQueue())
 	}
@@ -94,7 +85,7 @@ func (b *Builder) noteLists() {
 	add := func(parent, name string) { added[parent], longest[parent] = added[parent]+1, name }
 	for _, r := range b.plan.Records {
 		switch {
-		case r.Action != Create:
+		case r.Action != migration.ActionCreate:
 		case r.Queue.IsAccess():
 			add(parentOf(r.Queue), newqueue.SequenceID(newqueue.AccessPrefix, 0))
 		default:
@@ -111,9 +102,9 @@ func (b *Builder) noteLists() {
 	}
 	for _, parent := range slices.Sorted(maps.Keys(added)) {
 		children := added[parent] + int(b.in.Target.Layout[parent].NumChildren)
-		if bytes := listOverhead + children*(4+len(longest[parent])); bytes > DefaultMaxBuffer {
+		if bytes := listOverhead + children*(4+len(longest[parent])); bytes > migration.DefaultMaxBuffer {
 			b.warn("long-list", parent, fmt.Sprintf("its list of %d children takes %d bytes, and a Java client takes %d by default: start the workers that list it with -Djute.maxbuffer=%d",
-				children, bytes, DefaultMaxBuffer, 2*bytes)) // it grows
+				children, bytes, migration.DefaultMaxBuffer, 2*bytes)) // it grows
 		}
 	}
 }

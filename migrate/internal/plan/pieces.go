@@ -11,6 +11,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -19,10 +20,10 @@ var ErrSourceChanged = errors.New("the source has changed since it was read")
 
 // ToCreate yields the paths of the records that the plan creates jobs or requests for, in
 // the order in which they are migrated.
-func (p *Plan) ToCreate() iter.Seq[string] {
+func (p *Made) ToCreate() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range p.Records {
-			if p.Records[i].Action == Create && !yield(p.Records[i].Path) {
+			if p.Records[i].Action == migration.ActionCreate && !yield(p.Records[i].Path) {
 				return
 			}
 		}
@@ -31,7 +32,7 @@ func (p *Plan) ToCreate() iter.Seq[string] {
 
 // Limits returns the limits of a transaction that fits the server's packets, whose size the
 // operator gave. A smaller limit of the caller's stays.
-func (p *Plan) Limits(l apply.TransactionLimits) apply.TransactionLimits {
+func (p *Made) Limits(l migration.TransactionLimits) migration.TransactionLimits {
 	if l.Bytes == 0 {
 		l.Bytes = apply.DefaultBytes
 	}
@@ -40,14 +41,14 @@ func (p *Plan) Limits(l apply.TransactionLimits) apply.TransactionLimits {
 }
 
 // Pieces yields what carries out the plan, one record after the other. records are those
-// of [Plan.ToCreate], as they are read again. The error wraps [ErrSourceChanged], or is one
+// of [Made.ToCreate], as they are read again. The error wraps [ErrSourceChanged], or is one
 // of records. It can be used once.
-func (p *Plan) Pieces(records iter.Seq2[source.Fetched, error]) iter.Seq2[apply.Piece, error] {
+func (p *Made) Pieces(records iter.Seq2[source.Fetched, error]) iter.Seq2[apply.Piece, error] {
 	return func(yield func(apply.Piece, error) bool) {
 		m := maker{plan: p, written: map[*Batch]*written{}}
 		next := 0
 		for f, err := range records {
-			for err == nil && p.Records[next].Action != Create {
+			for err == nil && p.Records[next].Action != migration.ActionCreate {
 				next++
 			}
 			var piece apply.Piece
@@ -68,7 +69,7 @@ func (p *Plan) Pieces(records iter.Seq2[source.Fetched, error]) iter.Seq2[apply.
 }
 
 type maker struct {
-	plan    *Plan
+	plan    *Made
 	written map[*Batch]*written
 }
 
@@ -78,22 +79,22 @@ type written struct {
 	folders []newqueue.BatchFolder
 }
 
-func (m *maker) piece(f source.Fetched, line *Record) (apply.Piece, error) {
+func (m *maker) piece(f source.Fetched, line *migration.PlanRecord) (apply.Piece, error) {
 	if !f.There || ledger.HashOf(f.SHA256()) != line.Hash {
 		return apply.Piece{}, fmt.Errorf("%w: %s", ErrSourceChanged, line.Path)
 	}
 	d := rules.Decide(f.Record, m.plan.Choices)
 	job := rules.Job{Record: f.Record, State: d.State, Priority: m.plan.Choices.Priority(f.Record), Run: m.plan.Run}
-	if line.Batch == nil {
+	if f.Queue.IsAccess() {
 		return m.request(job, f.Stat.Czxid), nil
 	}
-	return m.job(job, line.Batch, f.Stat.Czxid), nil
+	return m.job(job, m.plan.byKey[rules.BatchOf(f.Record, m.plan.Run, m.plan.Dialect)], f.Stat.Czxid), nil
 }
 
 func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 	return apply.Piece{
 		Parents: []string{parentOf(job.Record.Queue)},
-		Created: ledger.Counts{Access: 1},
+		Created: migration.Counts{Access: 1},
 		Build: func(ids []string) ([]znode.Op, []ledger.Line) {
 			job.ID = ids[0]
 			return m.creates(job.Nodes(m.plan.Dialect)), []ledger.Line{lineOf(job, czxid)}
@@ -115,7 +116,7 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	if opens {
 		w.folders = append(w.folders, folder)
 	}
-	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: ledger.Counts{Jobs: 1}}
+	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: migration.Counts{Jobs: 1}}
 	if first {
 		piece.Parents = append(piece.Parents, newqueue.BatchesPath)
 		piece.Created.Batches = 1

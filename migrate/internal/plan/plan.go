@@ -8,151 +8,32 @@
 package plan
 
 import (
-	"mrtq/internal/znode"
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
-// Options are what a plan depends on, beside the two sides.
-type Options struct {
-	// Dialect is the dialect of the new queue. If it is "", a plan takes that of the queue
-	// that the target holds. If it holds none, the plan has the problem [NoDialect].
-	Dialect newqueue.Dialect `json:"-"`
-	// Choices that are "" are those of the newest run; if there is none, they are the defaults.
-	Choices rules.Choices `json:"-"`
-	// ACL is the ACL of every znode that a migration creates. nil is that of the newest run; if there is none, it
-	// is open to all.
-	ACL []znode.ACL `json:"acl"`
-	// MaxBuffer is the server's jute.maxbuffer in bytes; 0 means its default.
-	MaxBuffer int `json:"packet"`
-	// Again are paths of records that were migrated and whose jobs were removed, or [All].
-	// They get new jobs.
-	Again []string `json:"again"`
-	// These are the operator's explicit words. NewQueue allows to create a queue where none
-	// is. HoldAgain allows to hold queues again that were released. Restored says that the
-	// operator knows that the target was restored from a backup.
-	NewQueue  bool `json:"new_queue"`
-	HoldAgain bool `json:"hold_again"`
-	Restored  bool `json:"restored"`
-	// Note is kept with the run, for people: who migrates, and why.
-	Note string `json:"note,omitempty"`
-	// Source and Target are names for reports. They must hold no credentials.
-	Source string `json:"-"`
-	Target string `json:"-"`
+// Made is a plan that was made just now, with what it takes to carry it out.
+type Made struct {
+	*migration.Plan
+	// Target is the target as it was when the plan was made. The
+	// transactions that carry the plan out rely on what it says of holds, runs and the layout.
+	Target  *target.Target
+	Batches []*Batch
+	byKey   map[rules.BatchKey]*Batch
 }
 
-// All means every record, in Again of [Options].
-const All = "all"
-
-// DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer: the longest request
-// that a server takes, and the longest answer that a Java client takes.
-const DefaultMaxBuffer = 0xfffff
-
-// Action is what a plan does with one record.
-type Action string
-
-// The actions.
-const (
-	Create     Action = "create"     // it becomes a new job or access request
-	Unchanged  Action = "unchanged"  // it was migrated before, and has not changed
-	Changed    Action = "changed"    // it was migrated before, and has changed since; it is left as it is
-	Removed    Action = "removed"    // it was migrated before, and its job was removed: finished and cleaned up, or deleted
-	Skip       Action = "skip"       // a choice leaves it out
-	Quarantine Action = "quarantine" // it can't be decoded; its bytes go to a file
-	Block      Action = "block"      // it keeps the plan from being carried out; see the problems
-)
-
-// Actions are all actions, in the order in which tables show them.
-var Actions = []Action{Create, Unchanged, Changed, Removed, Skip, Quarantine, Block}
-
-// Record is one record's line in a plan. Every record has exactly one.
-type Record struct {
-	Path   string          `json:"path"`
-	Queue  rules.QueueKind `json:"queue"`
-	Hash   ledger.Hash     `json:"hash"`             // the beginning of its SHA-256
-	Status string          `json:"status,omitempty"` // legacy status; none if the record can't be decoded
-	Action Action          `json:"action"`
-	State  string          `json:"state,omitempty"` // in which its new job or request begins
-	Job    string          `json:"job,omitempty"`   // the job or request that it became before
-	Reason string          `json:"reason,omitempty"`
-	// Batch is the batch of a new job; nil for an access request.
-	Batch *Batch `json:"-"`
-}
-
-// Batch is a batch that the plan creates or adds jobs to.
+// Batch is a batch of a plan, and what else the transactions rely on.
 type Batch struct {
-	UUID  string `json:"uuid"`         // the legacy batchID, or what the run calls its own batch
-	ID    string `json:"id,omitempty"` // its bid, if it exists
-	New   bool   `json:"new"`          // the plan creates it
-	Adds  int    `json:"adds"`         // how many jobs the plan adds to it
-	State string `json:"state"`        // in which it is then
-
+	*migration.PlanBatch
 	// All is what the records of the run say of the batch: those that the run has migrated
 	// already, and those that it will.
-	All rules.Batch `json:"-"`
+	All rules.Batch
 	// Ours says that the plan's own run creates the batch, or has created it.
-	Ours bool `json:"-"`
+	Ours bool
 	// Folders are those that exist.
-	Folders []newqueue.BatchFolder `json:"-"`
+	Folders []newqueue.BatchFolder
 	// StatusVersion is the version of the status of a batch that exists.
-	StatusVersion int32 `json:"-"`
-}
-
-// Plan is what a migration would do. A plan changes nothing.
-type Plan struct {
-	Run      string           `json:"run"`     // that it begins or finishes
-	Resumes  bool             `json:"resumes"` // it finishes a run
-	Source   string           `json:"source"`
-	Target   string           `json:"target"`
-	Dialect  newqueue.Dialect `json:"dialect"`
-	Choices  rules.Choices    `json:"choices"`
-	Settings Settings         `json:"settings"`
-	Records  []Record         `json:"records"` // in the order in which they are migrated
-	Batches  []*Batch         `json:"batches"` // in the order in which the records name them
-	Layout   []string         `json:"layout"`  // znodes of the layout that it creates
-	Problems []Problem        `json:"problems"`
-	Findings []Finding        `json:"findings"`
-	Locks    []LegacyLock     `json:"locks"`   // outstanding legacy locks; they are never migrated
-	Missing  []string         `json:"missing"` // legacy queue nodes that are not there
-	Readers  string           `json:"readers"` // which services can read the dialect
-
-	// Unfinished is the run that it finishes, if Resumes.
-	Unfinished ledger.Run `json:"-"`
-	// Quarantined are the records that can't be decoded and whose bytes are to be kept.
-	Quarantined []rules.Record `json:"-"`
-	// Previous is the newest run before this plan's; nil if there is none.
-	Previous *ledger.Run `json:"-"`
-
-	target *target.Target
-}
-
-// TargetOf returns the target as it was when the plan was made; nil for a saved plan. The
-// transactions that carry the plan out rely on what it says of holds, runs and the layout.
-func TargetOf(p *Plan) *target.Target { return p.target }
-
-// Settings are how the source was read, and the other options that a plan was made with. Without an ACL, it is open to all.
-type Settings struct {
-	Queues rules.Queues `json:"queues"`
-	Time   string       `json:"time"`
-	Options
-}
-
-// Empty reports whether there is nothing to do.
-func (p *Plan) Empty() bool { return !p.Resumes && p.Count(Create) == 0 }
-
-// Blocked reports whether the plan has problems.
-func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }
-
-// Count returns how many records have an action.
-func (p *Plan) Count(a Action) int { return p.Counts()[a] }
-
-// Counts returns how many records have each action.
-func (p *Plan) Counts() map[Action]int {
-	counts := map[Action]int{}
-	for i := range p.Records {
-		counts[p.Records[i].Action]++
-	}
-	return counts
+	StatusVersion int32
 }

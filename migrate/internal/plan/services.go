@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -29,7 +30,7 @@ const (
 // from working on it (docs/deployed-services.md). It looks at the JSON objects that the
 // migration would write. It does not look at where an item's entries are, because a
 // migration always gets that right.
-func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
+func (b *Builder) checkServices(r migration.Record, s rules.State, batch *Batch) {
 	if b.plan.Dialect != newqueue.MrtZK {
 		b.warnOfBatchID(r, batch)
 		b.checkToken(r, s)
@@ -44,7 +45,7 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 		return
 	}
 	item.BatchID = batch.UUID
-	if r.Queue == rules.Inventory && s.Unfinished() {
+	if r.Queue == migration.Inventory && s.Unfinished() {
 		b.checkInventory(item, r)
 		return
 	}
@@ -63,12 +64,12 @@ func (b *Builder) checkServices(r rules.Record, s rules.State, batch *Batch) {
 // million records keeps a million.
 type jobKey [16]byte
 
-func keyOf(r rules.Record, batch *Batch) jobKey {
+func keyOf(r migration.Record, batch *Batch) jobKey {
 	sum := sha256.Sum256([]byte(batch.UUID + "\x00" + rules.Text(r.Legacy.Payload, "jobID")))
 	return jobKey(sum[:16])
 }
 
-func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
+func (b *Builder) checkJobID(r migration.Record, batch *Batch) {
 	id, key := rules.Text(r.Legacy.Payload, "jobID"), keyOf(r, batch)
 	other, there := b.unfinished[key]
 	if id == "" {
@@ -79,8 +80,8 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 		return
 	}
 	add := func(path, other string) {
-		b.find("jobID", Finding{Kind: "R19", Effect: Unfit, Then: jobIDThen, Choice: "unserviceable"},
-			FindingItem{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
+		b.find("jobID", migration.Finding{Kind: "R19", Effect: migration.EffectUnfit, Then: jobIDThen, Choice: "unserviceable"},
+			migration.FindingItem{Path: path, What: fmt.Sprintf("its jobID %.80q is that of %s, too", id, other)})
 	}
 	if !b.doubled[key] {
 		b.doubled[key] = true
@@ -90,25 +91,25 @@ func (b *Builder) checkJobID(r rules.Record, batch *Batch) {
 }
 
 // checkInventory looks at the job of an unfinished inventory record. One finding says all.
-func (b *Builder) checkInventory(item services.Item, r rules.Record) {
+func (b *Builder) checkInventory(item services.Item, r migration.Record) {
 	if len(services.CheckContent(item)) > 0 {
-		b.find(inventoryFinding, Finding{Kind: inventoryFinding, Effect: Unfit, Then: inventoryThen, Choice: "inventory-records"},
-			FindingItem{Path: r.Path, What: inventoryWhat})
+		b.find(inventoryFinding, migration.Finding{Kind: inventoryFinding, Effect: migration.EffectUnfit, Then: inventoryThen, Choice: "inventory-records"},
+			migration.FindingItem{Path: r.Path, What: inventoryWhat})
 	}
 }
 
-func (b *Builder) checkToken(r rules.Record, s rules.State) {
+func (b *Builder) checkToken(r migration.Record, s rules.State) {
 	if !r.Queue.IsAccess() || s.Finished() {
 		return
 	}
 	for _, n := range (rules.Job{Record: r, State: s}).Nodes(b.plan.Dialect) {
 		if _, err := newqueue.Parse[newqueue.Token](b.plan.Dialect, n.Data); err != nil && znode.Name(n.Path) == "token" {
-			b.find("token", Finding{Kind: "token", Effect: Unfit, Then: tokenThen, Choice: "unserviceable"}, FindingItem{Path: r.Path, What: "its token: " + err.Error()})
+			b.find("token", migration.Finding{Kind: "token", Effect: migration.EffectUnfit, Then: tokenThen, Choice: "unserviceable"}, migration.FindingItem{Path: r.Path, What: "its token: " + err.Error()})
 		}
 	}
 }
 
-func (b *Builder) warnOfBatchID(r rules.Record, batch *Batch) {
+func (b *Builder) warnOfBatchID(r migration.Record, batch *Batch) {
 	if batch != nil && batch.All.Jobs == 1 && batch.All.Key.Kind == rules.OfBatch && newqueue.CheckBatchID(batch.UUID) != nil {
 		b.warn("batch-name", r.Path, fmt.Sprintf("its batchID %.80q can't be a znode's name: the batch is found as %q", batch.UUID, newqueue.BatchUUIDPath(batch.UUID)))
 	}
@@ -148,17 +149,17 @@ func (b *Builder) checkBatch(batch *Batch) {
 }
 
 // blockService adds a problem for a finding that the operator's choice does not allow.
-func (b *Builder) blockService(f Finding) {
+func (b *Builder) blockService(f migration.Finding) {
 	chosen := map[string]string{"unserviceable": b.plan.Choices.Unserviceable, "inventory-records": b.plan.Choices.InventoryRecords}[f.Choice]
-	if f.Effect != Unfit || chosen == rules.Migrate {
+	if f.Effect != migration.EffectUnfit || chosen == migration.Migrate {
 		return
 	}
-	problem := Problem{Kind: Unserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
+	problem := migration.Problem{Kind: migration.ProblemUnserviceable, Path: f.Items[0].Path, Message: fmt.Sprintf("%s: %s", f.What, cmp.Or(f.Then, "no service could work on it")), Next: serviceNext}
 	if n := len(f.Items) - 1; n > 0 {
 		problem.Message += fmt.Sprintf(" (and %d more like it)", n)
 	}
 	if f.Kind == inventoryFinding {
-		problem.Kind, problem.Next = InventoryWaiting, inventoryNext
+		problem.Kind, problem.Next = migration.ProblemInventoryWaiting, inventoryNext
 	}
 	b.problem(problem)
 }

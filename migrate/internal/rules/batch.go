@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -28,9 +29,9 @@ type BatchKey struct {
 // BatchOf returns the batch that a record's job goes into (docs/migration.md, "Batches"). Each
 // batchID is one batch. In each run, the records without a batchID share one batch, and
 // the inventory records share another.
-func BatchOf(r Record, run string, d newqueue.Dialect) BatchKey {
+func BatchOf(r migration.Record, run string, d newqueue.Dialect) BatchKey {
 	kind := OfUnbatched
-	if r.Queue == Inventory {
+	if r.Queue == migration.Inventory {
 		kind = OfInventory
 	} else if id := Text(r.Legacy.Payload, "batchID"); strings.TrimSpace(id) != "" {
 		return BatchKey{OfBatch, strings.Clone(id)} // don't keep the whole text that it is part of
@@ -61,7 +62,7 @@ type Batch struct {
 }
 
 // Add adds a record whose job begins in this state.
-func (b *Batch) Add(r Record, s State, d newqueue.Dialect) {
+func (b *Batch) Add(r migration.Record, s State, d newqueue.Dialect) {
 	b.submission.add(b.Key, r, b.Jobs == 0, d)
 	b.Jobs++
 	b.in[slices.Index(newqueue.BatchFolders, s.Job.Folder())]++

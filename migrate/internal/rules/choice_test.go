@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"mrtq/legacy"
+	"mrtq/migration"
 )
 
 // TestDecide: what becomes of a record, by its status, its queue and the choice about it. As pending, what should be held would run.
@@ -16,33 +17,33 @@ func TestDecide(t *testing.T) {
 	}{
 		{legacy.Pending, "", "pending", "recording", "pending", false},
 		{legacy.Held, "", "held", "failed", "pending", true},
-		{legacy.Failed, AsFailed, "failed", "failed", "failed", false},
-		{legacy.Failed, AsHeld, "held", "failed", "failed", true},
-		{legacy.Failed, AsPending, "pending", "recording", "pending", false},
-		{legacy.Consumed, Leave, Skip, Skip, Skip, false},
-		{legacy.Consumed, AsHeld, "held", "failed", "failed", true},
-		{legacy.Consumed, AsPending, "pending", "recording", "pending", false},
-		{legacy.Consumed, AsFailed, "failed", "failed", "failed", false},
-		{legacy.Completed, Migrate, "completed", "completed", "completed", false},
-		{legacy.Completed, Skip, Skip, Skip, Skip, false},
-		{legacy.Deleted, Migrate, "deleted", "deleted", "deleted", false},
-		{legacy.Deleted, Skip, Skip, Skip, Skip, false},
+		{legacy.Failed, migration.AsFailed, "failed", "failed", "failed", false},
+		{legacy.Failed, migration.AsHeld, "held", "failed", "failed", true},
+		{legacy.Failed, migration.AsPending, "pending", "recording", "pending", false},
+		{legacy.Consumed, migration.Leave, migration.Skip, migration.Skip, migration.Skip, false},
+		{legacy.Consumed, migration.AsHeld, "held", "failed", "failed", true},
+		{legacy.Consumed, migration.AsPending, "pending", "recording", "pending", false},
+		{legacy.Consumed, migration.AsFailed, "failed", "failed", "failed", false},
+		{legacy.Completed, migration.Migrate, "completed", "completed", "completed", false},
+		{legacy.Completed, migration.Skip, migration.Skip, migration.Skip, migration.Skip, false},
+		{legacy.Deleted, migration.Migrate, "deleted", "deleted", "deleted", false},
+		{legacy.Deleted, migration.Skip, migration.Skip, migration.Skip, migration.Skip, false},
 	} {
-		for queue, want := range map[QueueKind]string{Ingest: c.ingest, Inventory: c.inventory, AccessSmall: c.access, AccessLarge: c.access} {
-			r := Record{Queue: queue, Legacy: legacy.Record{Header: legacy.Header{Status: c.status}}}
-			d := Decide(r, Choices{Consumed: c.choice, Failed: c.choice, Completed: c.choice, Deleted: c.choice})
+		for queue, want := range map[migration.QueueKind]string{migration.Ingest: c.ingest, migration.Inventory: c.inventory, migration.AccessSmall: c.access, migration.AccessLarge: c.access} {
+			r := migration.Record{Queue: queue, Legacy: legacy.Record{Header: legacy.Header{Status: c.status}}}
+			d := Decide(r, migration.Choices{Consumed: c.choice, Failed: c.choice, Completed: c.choice, Deleted: c.choice})
 			got := d.State.Name()
-			if d.Do != Migrate {
+			if d.Do != migration.Migrate {
 				got = d.Do
 			}
-			if got != want || (d.State.Warning != "") != (c.warned && queue != Ingest) || (d.Reason == "") != (d.Do == Migrate) {
+			if got != want || (d.State.Warning != "") != (c.warned && queue != migration.Ingest) || (d.Reason == "") != (d.Do == migration.Migrate) {
 				t.Errorf("%s %s, %s: %+v, expected %s", queue, c.status, c.choice, d, want)
 			}
 		}
 	}
-	for kind, want := range map[legacy.Kind]string{legacy.BadPayload: Quarantine, Unreadable: Block} {
-		r := Record{Err: &legacy.Error{Kind: kind}}
-		if quarantined, blocked := Decide(r, Choices{Undecodable: Quarantine}), Decide(r, Choices{Undecodable: Block}); quarantined.Do != want || blocked.Do != Block {
+	for kind, want := range map[legacy.Kind]string{legacy.BadPayload: migration.Quarantine, migration.Unreadable: migration.Block} {
+		r := migration.Record{Err: &legacy.Error{Kind: kind}}
+		if quarantined, blocked := Decide(r, migration.Choices{Undecodable: migration.Quarantine}), Decide(r, migration.Choices{Undecodable: migration.Block}); quarantined.Do != want || blocked.Do != migration.Block {
 			t.Errorf("%s: %+v, %+v", kind, quarantined, blocked)
 		}
 	}

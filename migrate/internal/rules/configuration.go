@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mrtq/legacy"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -41,7 +42,7 @@ const aside = "legacy."
 // configuration is the data of /jobs/JID/configuration. A mapped key holds text. So a
 // property whose value isn't a string is there under its own name too, to keep its type.
 // In dialect mrt-zk every property is, because the services read those names.
-func configuration(r Record, bid string, d newqueue.Dialect) newqueue.Object {
+func configuration(r migration.Record, bid string, d newqueue.Dialect) newqueue.Object {
 	p := r.Legacy.Payload
 	o := make(newqueue.Object, len(p)+len(configurationFields)+5)
 	o[keyBatchID] = bid
@@ -60,7 +61,7 @@ func configuration(r Record, bid string, d newqueue.Dialect) newqueue.Object {
 		}
 		o[ownName(name)] = value
 	}
-	if d == newqueue.MrtZK && r.Queue == Ingest {
+	if d == newqueue.MrtZK && r.Queue == migration.Ingest {
 		addUpdate(o, p)
 	}
 	return o

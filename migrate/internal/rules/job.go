@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mrtq/legacy"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -20,9 +21,9 @@ var None = []byte{}
 
 // Job is a record with the ids that its job or access request has in the new queue.
 type Job struct {
-	Record Record
+	Record migration.Record
 	State  State // in which it begins
-	// Priority is that of [Choices.Priority]. An access request has none.
+	// Priority is that of [migration.Choices.Priority]. An access request has none.
 	Priority int
 	Run      string // that creates it
 	ID       string // its jid, or the qid of an access request
@@ -91,7 +92,7 @@ func (j Job) Objects(d newqueue.Dialect) []Object {
 		{Node: "status", Values: newqueue.ToObject(d, newqueue.JobStatus{State: j.State.Job, LastSuccessful: j.State.lastSuccessful(d),
 			LastModified: r.Legacy.Header.Time, Message: j.State.Message})},
 	}
-	if r.Queue == Inventory {
+	if r.Queue == migration.Inventory {
 		inventory := newqueue.Inventory{ManifestURL: Text(p, "manifestURL"), Mode: inventoryMode}
 		objects = append(objects, Object{Node: "inventory", Values: newqueue.ToObject(d, inventory)})
 	}
@@ -122,7 +123,7 @@ const headerWidth = 9
 
 // accessObjects are the JSON objects of an access request. The token is the record's
 // payload: verbatim if it is JSON.
-func accessObjects(r Record, s State, d newqueue.Dialect) []Object {
+func accessObjects(r migration.Record, s State, d newqueue.Dialect) []Object {
 	token := Object{Node: "token", Values: newqueue.Object(r.Legacy.Payload)}
 	if r.Legacy.Format == legacy.JSON {
 		token.text = r.Data[headerWidth:]

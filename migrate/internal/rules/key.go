@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"mrtq/legacy"
+	"mrtq/migration"
 )
 
 // Key is what the legacy services know a record's work by, whatever name its znode has: the batchID and jobID of an ingest record, the token of
@@ -11,7 +12,7 @@ import (
 type Key string
 
 // KeyOf returns the key of a record.
-func KeyOf(r Record) Key { return keyOf(r.Queue, r.Legacy.Payload) }
+func KeyOf(r migration.Record) Key { return keyOf(r.Queue, r.Legacy.Payload) }
 
 // KeyOfJob returns the key of the record that a job or request was made from. data is that of its configuration or token.
 func KeyOfJob(job string, data []byte) Key {
@@ -24,8 +25,8 @@ func KeyOfJob(job string, data []byte) Key {
 
 // KeyOfKept returns the key of a record that was handed over. data are its bytes, and name is that of its job; that of a request begins with its queue.
 func KeyOfKept(name string, data []byte) Key {
-	kind := Ingest
-	for _, access := range []QueueKind{AccessSmall, AccessLarge} {
+	kind := migration.Ingest
+	for _, access := range []migration.QueueKind{migration.AccessSmall, migration.AccessLarge} {
 		if strings.HasPrefix(name, string(access.AccessQueue())+"-") {
 			kind = access
 		}
@@ -40,12 +41,12 @@ func KeyOfKept(name string, data []byte) Key {
 	return keyOf(kind, p)
 }
 
-func keyOf(kind QueueKind, p legacy.Payload) Key {
+func keyOf(kind migration.QueueKind, p legacy.Payload) Key {
 	batch, id := Text(p, "batchID"), Text(p, "jobID")
 	if kind.IsAccess() {
 		batch, id = "", Text(p, "token")
 	}
-	if id == "" || kind == Inventory { // an inventory record has no jobID, and KindOf does not tell it from others
+	if id == "" || kind == migration.Inventory { // an inventory record has no jobID, and KindOf does not tell it from others
 		return ""
 	}
 	return Key(strings.Join([]string{string(kind), batch, id}, "\x00"))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mrtq/legacy"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -20,7 +21,7 @@ import (
 // choices are those of the run, which may have given the job another priority than the record's.
 // nodes has the data of the znodes by their names below the job's own znode, and that
 // znode's data under "".
-func ReadBack(r Record, choices Choices, nodes map[string][]byte) (lost []string) {
+func ReadBack(r migration.Record, choices migration.Choices, nodes map[string][]byte) (lost []string) {
 	report := func(what string, got, want any) {
 		lost = append(lost, fmt.Sprintf("%s of %s reads back as %q, expected %q", what, r.Path, fmt.Sprint(got), fmt.Sprint(want)))
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"mrtq/legacy"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -51,15 +52,15 @@ func (s State) lastSuccessful(d newqueue.Dialect) newqueue.JobState {
 // An inventory record is an object that is stored and not yet recorded, so its job begins
 // at recording. If the record was held or failed, its job is failed. From there an
 // administrator resumes it at recording. From held, the object would be ingested again.
-var states = map[QueueKind]map[legacy.Status]State{
-	Ingest: {
+var states = map[migration.QueueKind]map[legacy.Status]State{
+	migration.Ingest: {
 		legacy.Pending:   {Job: newqueue.JobPending},
 		legacy.Held:      {Job: newqueue.JobHeld},
 		legacy.Failed:    {Job: newqueue.JobFailed},
 		legacy.Completed: {Job: newqueue.JobCompleted},
 		legacy.Deleted:   {Job: newqueue.JobDeleted},
 	},
-	Inventory: {
+	migration.Inventory: {
 		legacy.Pending: {Job: newqueue.JobRecording, next: newqueue.JobRecording},
 		legacy.Held: {Job: newqueue.JobFailed, next: newqueue.JobRecording, Message: "held in the legacy inventory queue",
 			Warning: "held in the legacy inventory queue: it becomes a failed job, which resumes at recording"},
@@ -67,8 +68,8 @@ var states = map[QueueKind]map[legacy.Status]State{
 		legacy.Completed: {Job: newqueue.JobCompleted, next: newqueue.JobCompleted},
 		legacy.Deleted:   {Job: newqueue.JobDeleted, next: newqueue.JobRecording},
 	},
-	AccessSmall: accessStates,
-	AccessLarge: accessStates,
+	migration.AccessSmall: accessStates,
+	migration.AccessLarge: accessStates,
 }
 
 var accessStates = map[legacy.Status]State{
@@ -83,13 +84,13 @@ var accessStates = map[legacy.Status]State{
 // chosen is the state of a record for which the operator chooses to be pending, held or
 // failed. Only an ingest job can be held: the others become failed, since as pending they
 // would run without anybody's word.
-func chosen(kind QueueKind, choice string) State {
+func chosen(kind migration.QueueKind, choice string) State {
 	switch {
-	case choice == AsPending:
+	case choice == migration.AsPending:
 		return states[kind][legacy.Pending]
-	case choice == AsHeld && kind == Ingest:
+	case choice == migration.AsHeld && kind == migration.Ingest:
 		return states[kind][legacy.Held]
-	case choice == AsHeld:
+	case choice == migration.AsHeld:
 		s := states[kind][legacy.Failed]
 		s.Warning = "only ingest jobs can be held: it becomes failed"
 		return s

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -60,7 +61,7 @@ type sharedValue struct {
 	differs, warned bool
 }
 
-func (s *submission) add(key BatchKey, r Record, first bool, d newqueue.Dialect) {
+func (s *submission) add(key BatchKey, r migration.Record, first bool, d newqueue.Dialect) {
 	p := r.Legacy.Payload
 	if first { // the records of a batch have much the same properties, and a large queue has many batches
 		s.mode, s.values = submissionMode(p), make([]sharedValue, 0, min(len(p), len(shared)))

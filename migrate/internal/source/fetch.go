@@ -11,12 +11,12 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 )
 
 // Fetched is a record as it was read.
 type Fetched struct {
-	rules.Record
+	migration.Record
 	There bool     // false if it has been removed since it was listed; then only the path is set
 	Below []string // paths of znodes below it; a record has none
 	Stat  znode.Stat
@@ -108,7 +108,7 @@ func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
 	if !kept {
 		record = sub.Root
 	}
-	f := Fetched{Record: rules.Record{Path: record, Queue: s.Kind(record)}}
+	f := Fetched{Record: migration.Record{Path: record, Queue: s.Kind(record)}}
 	if sub.Missing() {
 		return f
 	}
@@ -122,10 +122,10 @@ func (s *Source) decodeOne(sub zkconn.Subtree) Fetched {
 	return f
 }
 
-func decodeRecord(kind rules.QueueKind, n znode.Node, opt legacy.Options) rules.Record {
-	r := rules.Record{Path: n.Path, Queue: kind, Data: n.Data}
+func decodeRecord(kind migration.QueueKind, n znode.Node, opt legacy.Options) migration.Record {
+	r := migration.Record{Path: n.Path, Queue: kind, Data: n.Data}
 	if n.Unreadable != "" {
-		r.Err = &legacy.Error{Kind: rules.Unreadable, Offset: -1, Msg: n.Unreadable}
+		r.Err = &legacy.Error{Kind: migration.Unreadable, Offset: -1, Msg: n.Unreadable}
 		return r
 	}
 	rec, err := legacy.Decode(znode.Name(n.Path), r.Data, opt)

@@ -15,12 +15,12 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 )
 
 // Source is a legacy queue, as it was listed by [Open].
 type Source struct {
-	Queues  rules.Queues
+	Queues  migration.Queues
 	Options legacy.Options
 	Nodes   []Node   // the queue nodes that are there
 	Locks   []Lock   // outstanding legacy object locks
@@ -34,7 +34,7 @@ type Source struct {
 // Node is one znode whose children are records.
 type Node struct {
 	Path  string
-	Kind  rules.QueueKind
+	Kind  migration.QueueKind
 	Names []string // of the records, in byte order
 	Stat  znode.Stat
 	ACL   []znode.ACL
@@ -75,7 +75,7 @@ var ErrUnlisted = errors.New("it can't be listed, so what is in it is not known"
 // Open lists the records of the queues, and reads the locks. The caller closes r when the
 // source is not needed any more. The error wraps [ErrNoQueues] or [ErrUnlisted], or comes
 // from reading.
-func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
+func Open(ctx context.Context, r *zkconn.Reader, queues migration.Queues, opt legacy.Options) (*Source, error) {
 	s, err := OpenKnown(ctx, r, queues, opt)
 	if err == nil && len(s.Missing) > 0 {
 		there, unlisted := r.Children(ctx, "/") // for messages alone
@@ -97,12 +97,12 @@ func Open(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy
 }
 
 // OpenKnown is [Open] for a legacy queue of which something was migrated: it may have been removed since.
-func OpenKnown(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt legacy.Options) (*Source, error) {
+func OpenKnown(ctx context.Context, r *zkconn.Reader, queues migration.Queues, opt legacy.Options) (*Source, error) {
 	s := &Source{Queues: queues, Options: opt, r: r.MarkUnreadable()}
 	if err := r.Sync(ctx); err != nil { // the member of an ensemble may lag behind the others
 		return nil, err
 	}
-	for _, kind := range rules.QueueKinds {
+	for _, kind := range migration.QueueKinds {
 		for _, path := range queues.Nodes[kind] {
 			if err := s.list(ctx, kind, path); err != nil {
 				return nil, err
@@ -119,7 +119,7 @@ func OpenKnown(ctx context.Context, r *zkconn.Reader, queues rules.Queues, opt l
 
 // list notes the names of a queue node's records. A queue node below another queue node
 // is not a record.
-func (s *Source) list(ctx context.Context, kind rules.QueueKind, path string) error {
+func (s *Source) list(ctx context.Context, kind migration.QueueKind, path string) error {
 	nodes, err := s.r.WithACLs().GetAll(ctx, []string{path})
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (s *Source) NextNumbers() map[string]uint32 {
 }
 
 // Kind returns the kind of the queue that a record is in; "" if its parent is no queue node.
-func (s *Source) Kind(record string) rules.QueueKind {
+func (s *Source) Kind(record string) migration.QueueKind {
 	parent := znode.Parent(record)
 	for kind, nodes := range s.Queues.Nodes {
 		if slices.Contains(nodes, parent) {
@@ -255,7 +255,7 @@ func (s *Source) InOrder() iter.Seq[string] {
 		node, name int32
 	}
 	return func(yield func(string) bool) {
-		for _, kind := range rules.QueueKinds {
+		for _, kind := range migration.QueueKinds {
 			var order []place
 			for i, n := range s.Nodes {
 				if n.Kind != kind {

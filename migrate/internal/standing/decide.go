@@ -1,5 +1,7 @@
 package standing
 
+import "mrtq/migration"
+
 // Action is what is to be done.
 type Action string
 
@@ -15,47 +17,11 @@ const (
 	Ask      Action = "ask"       // somebody must decide
 )
 
-// Question is what somebody must decide about a record.
-type Question string
-
-// The questions.
-const (
-	JobGone  Question = "job-gone" // the record is as it was, and its job is not there
-	Both     Question = "both"     // both sides acted
-	Vanished Question = "vanished" // the record is not there, and nobody has begun its job
-	Again    Question = "again"    // the record was handed over, and is in the legacy queue again
-	Taken    Question = "taken"    // another target's release has handed the record over
-)
-
-// Says returns what the question is about, in a clause about the record; "" if it is no question.
-func (q Question) Says() string {
-	return map[Question]string{
-		JobGone:  "it is as it was migrated, and its job was removed: an administrator deleted it, or a worker finished it",
-		Both:     "it has changed since it was migrated, and its job was begun: both queues have begun its work",
-		Vanished: "it is not in the legacy queue any more, and nobody has begun its job: a legacy worker has done its work, or somebody deleted or renamed it",
-		Again:    "it was handed over, and is in the legacy queue again",
-		Taken:    "another target was released first and has its work; its folder in mrtq-handed-over names it",
-	}[q]
-}
-
-// Answer is what somebody decided about a record.
-type Answer string
-
-// The answers.
-const (
-	Undecided    Answer = ""
-	AnswerNew    Answer = "new"    // the job has the work
-	AnswerLegacy Answer = "legacy" // the legacy queue has it, or has done it
-)
-
-// Answers are all answers, but [Undecided].
-var Answers = []Answer{AnswerNew, AnswerLegacy}
-
 // Decision is what becomes of a record and its job.
 type Decision struct {
 	Action Action
 	// Question is set if somebody must decide, or has decided.
-	Question Question
+	Question migration.Question
 	// Why says why an answer can't be carried out yet; "" if it can.
 	Why string
 }
@@ -68,7 +34,7 @@ type cell struct {
 // row is what a table says of a cell. If the record was finished, done counts instead, if it is set.
 type row struct {
 	do   Action
-	asks Question
+	asks migration.Question
 	done Action
 }
 
@@ -76,11 +42,11 @@ type row struct {
 var release = map[cell]row{
 	{AsMigrated, NotBegun}: {do: HandOver},
 	{AsMigrated, Begun}:    {do: HandOver},
-	{AsMigrated, Gone}:     {asks: JobGone, done: HandOver},
+	{AsMigrated, Gone}:     {asks: migration.QuestionJobGone, done: HandOver},
 	{Changed, NotBegun}:    {do: Withdraw},
-	{Changed, Begun}:       {asks: Both},
-	{Changed, Gone}:        {asks: Both},
-	{Absent, NotBegun}:     {asks: Vanished, done: Mark},
+	{Changed, Begun}:       {asks: migration.QuestionBoth},
+	{Changed, Gone}:        {asks: migration.QuestionBoth},
+	{Absent, NotBegun}:     {asks: migration.QuestionVanished, done: Mark},
 	{Absent, Begun}:        {do: Mark},
 	{Absent, Gone}:         {do: Mark},
 }
@@ -89,17 +55,17 @@ var release = map[cell]row{
 var back = map[cell]row{
 	{AsMigrated, NotBegun}: {do: Withdraw},
 	{AsMigrated, Begun}:    {do: HandOver},
-	{AsMigrated, Gone}:     {asks: JobGone, done: Withdraw},
+	{AsMigrated, Gone}:     {asks: migration.QuestionJobGone, done: Withdraw},
 	{Changed, NotBegun}:    {do: Withdraw},
-	{Changed, Begun}:       {asks: Both},
-	{Changed, Gone}:        {asks: Both},
-	{Absent, NotBegun}:     {asks: Vanished, done: Withdraw},
+	{Changed, Begun}:       {asks: migration.QuestionBoth},
+	{Changed, Gone}:        {asks: migration.QuestionBoth},
+	{Absent, NotBegun}:     {asks: migration.QuestionVanished, done: Withdraw},
 	{Absent, Begun}:        {do: Mark},
 	{Absent, Gone}:         {do: Withdraw},
 }
 
 // DecideRelease decides what a release does with a record and its job.
-func DecideRelease(f Facts, a Answer) Decision {
+func DecideRelease(f Facts, a migration.Answer) Decision {
 	switch f.Record {
 	case Unknown:
 		return Decision{}
@@ -110,7 +76,7 @@ func DecideRelease(f Facts, a Answer) Decision {
 		if f.Record == Absent {
 			return Decision{}
 		}
-		return decided(Again, f, a)
+		return decided(migration.QuestionAgain, f, a)
 	}
 	if f.Record == AsMigrated && f.Worked && f.Job != Gone {
 		return Decision{Action: Wait}
@@ -120,7 +86,7 @@ func DecideRelease(f Facts, a Answer) Decision {
 
 // DecideRollback decides what a rollback does with a record and its job. If force is set, jobs that were begun go back too,
 // unless a session has locked them.
-func DecideRollback(f Facts, a Answer, force bool) Decision {
+func DecideRollback(f Facts, a migration.Answer, force bool) Decision {
 	if f.Record == Renamed {
 		f.Record = Changed
 	}
@@ -136,23 +102,23 @@ func DecideRollback(f Facts, a Answer, force bool) Decision {
 		case f.Record == Absent:
 			return Decision{Action: Stay}
 		}
-		return decided(Again, f, a)
+		return decided(migration.QuestionAgain, f, a)
 	}
 	if f.Record == AsMigrated && f.Worked && f.Job == Begun { // it was consumed when it was migrated, and its worker still has it
-		return decided(Both, f, a)
+		return decided(migration.QuestionBoth, f, a)
 	}
 	return back[cell{f.Record, f.Job}].decide(f, a)
 }
 
-func (r row) decide(f Facts, a Answer) Decision {
+func (r row) decide(f Facts, a migration.Answer) Decision {
 	switch {
 	case f.Elsewhere && f.Job != Gone: // whoever finished it
-		return decided(Taken, f, a)
+		return decided(migration.QuestionTaken, f, a)
 	case f.Finished && r.done != "":
 		return Decision{Action: r.done}
 	case f.Record == Changed && f.Job == Gone && f.AlwaysHeld: // an administrator deleted the job, which nobody had begun
 		return Decision{Action: Withdraw}
-	case r.asks == Vanished && f.Restored && f.Kept: // it was handed over since the backup was made
+	case r.asks == migration.QuestionVanished && f.Restored && f.Kept: // it was handed over since the backup was made
 		return Decision{Action: Mark}
 	case r.asks != "":
 		return decided(r.asks, f, a)
@@ -161,11 +127,11 @@ func (r row) decide(f Facts, a Answer) Decision {
 }
 
 // decided is what an answer to a question does. The side that loses must not be at work.
-func decided(q Question, f Facts, a Answer) Decision {
+func decided(q migration.Question, f Facts, a migration.Answer) Decision {
 	d := Decision{Action: Ask, Question: q}
 	switch a {
-	case AnswerNew:
-		if q == Taken {
+	case migration.AnswerNew:
+		if q == migration.QuestionTaken {
 			d.Why = "roll the other target back first; if that was deleted, delete its folder"
 			return d
 		}
@@ -176,7 +142,7 @@ func decided(q Question, f Facts, a Answer) Decision {
 		if d.Action = HandOver; f.Record == Absent {
 			d.Action = Mark
 		}
-	case AnswerLegacy:
+	case migration.AnswerLegacy:
 		if f.Locked {
 			d.Why = "a worker has locked the job"
 			return d

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mrtq/migrate/internal/standing"
+	"mrtq/migration"
 )
 
 // acts are the acts in the words of docs/life.md.
@@ -30,8 +31,10 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, decide := range map[string]func(standing.Facts) standing.Decision{
-		"release":  func(f standing.Facts) standing.Decision { return standing.DecideRelease(f, standing.Undecided) },
-		"rollback": func(f standing.Facts) standing.Decision { return standing.DecideRollback(f, standing.Undecided, false) },
+		"release": func(f standing.Facts) standing.Decision { return standing.DecideRelease(f, migration.AnswerNone) },
+		"rollback": func(f standing.Facts) standing.Decision {
+			return standing.DecideRollback(f, migration.AnswerNone, false)
+		},
 	} {
 		_, table, ok := strings.Cut(string(page), "\n| "+name+" | not begun | begun | gone |\n|---|---|---|---|\n")
 		if !ok {
@@ -119,8 +122,8 @@ func checkCell(t *testing.T, table, cell string, f standing.Facts, decide func(s
 func TestAnswers(t *testing.T) {
 	all(func(f standing.Facts) {
 		for name, decide := range deciders(false) {
-			asked := decide(f, standing.Undecided)
-			for _, a := range standing.Answers {
+			asked := decide(f, migration.AnswerNone)
+			for _, a := range migration.Answers {
 				got := decide(f, a)
 				if asked.Action != standing.Ask {
 					if got != asked {
@@ -128,9 +131,9 @@ func TestAnswers(t *testing.T) {
 					}
 					continue
 				}
-				blocked := a == standing.AnswerNew && (f.Worked || asked.Question == standing.Taken) || a == standing.AnswerLegacy && f.Locked
-				want := map[standing.Answer]standing.Action{standing.AnswerNew: standing.HandOver, standing.AnswerLegacy: standing.Withdraw}[a]
-				if a == standing.AnswerNew && f.Record == standing.Absent {
+				blocked := a == migration.AnswerNew && (f.Worked || asked.Question == migration.QuestionTaken) || a == migration.AnswerLegacy && f.Locked
+				want := map[migration.Answer]standing.Action{migration.AnswerNew: standing.HandOver, migration.AnswerLegacy: standing.Withdraw}[a]
+				if a == migration.AnswerNew && f.Record == standing.Absent {
 					want = standing.Mark
 				}
 				if blocked {
@@ -151,7 +154,7 @@ func TestOneQueue(t *testing.T) {
 	all(func(f standing.Facts) {
 		for _, force := range []bool{false, true} {
 			for name, decide := range deciders(force) {
-				for _, a := range append(standing.Answers, standing.Undecided) {
+				for _, a := range append(migration.Answers, migration.AnswerNone) {
 					n++
 					d := decide(f, a)
 					record, job := f.Record != standing.Absent, f.Job != standing.Gone
@@ -182,10 +185,10 @@ func TestOneQueue(t *testing.T) {
 	t.Logf("%d decisions", n)
 }
 
-func deciders(force bool) map[string]func(standing.Facts, standing.Answer) standing.Decision {
-	return map[string]func(standing.Facts, standing.Answer) standing.Decision{
+func deciders(force bool) map[string]func(standing.Facts, migration.Answer) standing.Decision {
+	return map[string]func(standing.Facts, migration.Answer) standing.Decision{
 		"release": standing.DecideRelease,
-		"rollback": func(f standing.Facts, a standing.Answer) standing.Decision {
+		"rollback": func(f standing.Facts, a migration.Answer) standing.Decision {
 			return standing.DecideRollback(f, a, force)
 		},
 	}
@@ -211,14 +214,14 @@ func all(f func(standing.Facts)) {
 // TestWaits: a record that was consumed when it was migrated stays with its worker while a lock names it.
 func TestWaits(t *testing.T) {
 	f := standing.Facts{Record: standing.AsMigrated, Job: standing.NotBegun, Worked: true}
-	if d := standing.DecideRelease(f, standing.AnswerNew); d.Action != standing.Wait {
+	if d := standing.DecideRelease(f, migration.AnswerNew); d.Action != standing.Wait {
 		t.Errorf("%+v", d)
 	}
-	if d := standing.DecideRollback(f, standing.Undecided, false); d.Action != standing.Withdraw {
+	if d := standing.DecideRollback(f, migration.AnswerNone, false); d.Action != standing.Withdraw {
 		t.Errorf("%+v", d)
 	}
 	f.Job = standing.Begun // both are at work
-	if d := standing.DecideRollback(f, standing.Undecided, false); d.Question != standing.Both {
+	if d := standing.DecideRollback(f, migration.AnswerNone, false); d.Question != migration.QuestionBoth {
 		t.Errorf("%+v", d)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // folder is a folder for kept bytes that no run of the target's ledger has.
@@ -38,7 +39,7 @@ func foldersElsewhere(ctx context.Context, t *target.Target) (folders []folder, 
 		for _, queue := range run.Origin.Queues.Roots() {
 			for at := run.Origin.Path(queue); at != "/"; {
 				at = znode.Parent(at)
-				roots = append(roots, znode.Join(at, ledger.KeptRoot))
+				roots = append(roots, znode.Join(at, migration.KeptRoot))
 			}
 		}
 	}
@@ -148,8 +149,8 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 
 // others is what is kept in folders that no run of the ledger has.
 type others struct {
-	bytes map[ledger.Hash]bool // whether the folder is lost
-	keys  map[rules.Key]bool   // of other targets
+	bytes map[migration.Hash]bool // whether the folder is lost
+	keys  map[rules.Key]bool      // of other targets
 }
 
 func readOthers(ctx context.Context, t *target.Target) (*others, error) {
@@ -157,7 +158,7 @@ func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &others{bytes: map[ledger.Hash]bool{}, keys: map[rules.Key]bool{}}
+	all := &others{bytes: map[migration.Hash]bool{}, keys: map[rules.Key]bool{}}
 	var unreadable error
 	for _, f := range folders {
 		paths, err := below(ctx, kept(t), []string{f.path})
@@ -186,14 +187,14 @@ func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 // LostRecords returns the kept bytes of runs that a restored backup of the target does not know, of records that are in no ledger: nothing else has
 // them. The error comes from reading.
 func LostRecords(ctx context.Context, t *target.Target) (paths []string, err error) {
-	if !slices.ContainsFunc(t.Ledger.Runs, func(r ledger.Run) bool { return r.Restored }) {
+	if !slices.ContainsFunc(t.Ledger.Runs, func(r migration.Run) bool { return r.Restored }) {
 		return nil, nil
 	}
 	folders, err := foldersElsewhere(ctx, t)
 	if err != nil || !slices.ContainsFunc(folders, func(f folder) bool { return f.lost }) {
 		return nil, err
 	}
-	known := map[ledger.Hash]bool{}
+	known := map[migration.Hash]bool{}
 	for e := range t.Ledger.All() {
 		known[e.Hash] = true
 	}

@@ -13,9 +13,9 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -85,9 +85,9 @@ func (f Facts) Word() RecordCondition {
 
 // FactsOf returns what the ledger and the legacy queue show of a migrated record. read is the znode that has its name now, and queues
 // are the czxids of the queue nodes. Nothing is known of its job.
-func FactsOf(e *ledger.Migrated, run *ledger.Run, read source.Fetched, queues map[string]int64) Facts {
+func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues map[string]int64) Facts {
 	f := Facts{Record: Absent, HandedOver: e.HandedOver, Kept: e.Kept, Restored: run.Restored}
-	unreadable := read.Err != nil && read.Err.Kind == rules.Unreadable
+	unreadable := read.Err != nil && read.Err.Kind == migration.Unreadable
 	same := read.There && !unreadable && ledger.HashOf(read.SHA256()) == e.Hash
 	tells := run.Origin.OneEnsemble && !run.Restored // a czxid does
 	switch {

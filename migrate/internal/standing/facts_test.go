@@ -9,9 +9,9 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
+	"mrtq/migration"
 )
 
 // TestFactsOf: what a record is now, by what is there under its name.
@@ -27,13 +27,13 @@ func TestFactsOf(t *testing.T) {
 	migrated := made(legacy.Pending)
 	is := func(data []byte, czxid int64) source.Fetched {
 		decoded, err := legacy.Decode(znode.Name(record), data, legacy.Options{})
-		f := source.Fetched{There: true, Stat: znode.Stat{Czxid: czxid}, Record: rules.Record{Path: record, Queue: rules.Ingest, Data: data, Legacy: decoded}}
+		f := source.Fetched{There: true, Stat: znode.Stat{Czxid: czxid}, Record: migration.Record{Path: record, Queue: migration.Ingest, Data: data, Legacy: decoded}}
 		if err != nil {
 			t.Fatal(err)
 		}
 		return f
 	}
-	hidden := source.Fetched{There: true, Record: rules.Record{Path: record, Err: &legacy.Error{Kind: rules.Unreadable}}}
+	hidden := source.Fetched{There: true, Record: migration.Record{Path: record, Err: &legacy.Error{Kind: migration.Unreadable}}}
 	for name, c := range map[string]struct {
 		read                           source.Fetched
 		queue                          int64
@@ -57,7 +57,7 @@ func TestFactsOf(t *testing.T) {
 		"its queue was made again, and it can't be read": {hidden, again, false, false, false, standing.Unknown, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := &ledger.Run{Restored: c.restored, Origin: ledger.Origin{OneEnsemble: !c.fromDump, Czxids: map[string]int64{"/ingest": queue}}}
+			run := &migration.Run{Restored: c.restored, Origin: migration.Origin{OneEnsemble: !c.fromDump, Czxids: map[string]int64{"/ingest": queue}}}
 			e := &ledger.Migrated{Record: record, Job: "/jobs/jid0000000001", Hash: ledger.HashOf(sha256.Sum256(migrated)), Czxid: 8, HandedOver: c.handedOver}
 			if f := standing.FactsOf(e, run, c.read, map[string]int64{"/ingest": c.queue}); f.Word() != c.want || f.Another != c.another {
 				t.Errorf("%s, another: %t; expected %s, %t", f.Word(), f.Another, c.want, c.another)

@@ -6,6 +6,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // QueueCondition is what the node of a legacy queue is now.
@@ -20,7 +21,7 @@ const (
 
 // QueueOf returns what a queue node is from which a run took its records. czxids are those of the nodes that are there, by their paths. A
 // run whose record was restored from a backup can't tell one node from another.
-func QueueOf(run *ledger.Run, queue string, czxids map[string]int64) QueueCondition {
+func QueueOf(run *migration.Run, queue string, czxids map[string]int64) QueueCondition {
 	was, known := run.Origin.Czxids[queue]
 	is, there := czxids[queue]
 	switch {

@@ -3,8 +3,8 @@ package standing_test
 import (
 	"testing"
 
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/standing"
+	"mrtq/migration"
 )
 
 // TestQueueOf: what a queue node is now, by its czxid. That of a server's root is 0.
@@ -21,7 +21,7 @@ func TestQueueOf(t *testing.T) {
 		"none, after a restore":       {map[string]int64{"/": 7}, nil, true, standing.Removed},
 		"no record was taken from it": {nil, map[string]int64{"/": 9}, false, standing.Same},
 	} {
-		run := &ledger.Run{Restored: c.restored, Origin: ledger.Origin{Czxids: c.was}}
+		run := &migration.Run{Restored: c.restored, Origin: migration.Origin{Czxids: c.was}}
 		if got := standing.QueueOf(run, "/", c.is); got != c.want {
 			t.Errorf("%s: %s", name, got)
 		}

@@ -15,13 +15,14 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // Standing is a migrated record, its job, and what becomes of them.
 type Standing struct {
 	Entry *ledger.Migrated
-	Run   *ledger.Run
+	Run   *migration.Run
 	Facts
 	Decision
 	// RecordRead is the record as it was read; its There is false if it is not in the legacy queue.
@@ -44,11 +45,11 @@ type Reader struct {
 	// Src is nil if the legacy queue is in another ensemble. Then no record was handed over, and each counts as it was migrated.
 	Src *source.Source
 	// Decide is [DecideRelease] or [DecideRollback].
-	Decide func(Facts, Answer) Decision
+	Decide func(Facts, migration.Answer) Decision
 	// Answers are about single records, by path. Vanished is about all of Missing, which are the records that were not there when the
 	// command began: nobody has decided about those that leave the legacy queue while it runs.
-	Answers  map[string]Answer
-	Vanished Answer
+	Answers  map[string]migration.Answer
+	Vanished migration.Answer
 	Missing  map[string]bool
 	// WorkersStopped says that no legacy worker is at work, whatever the records show.
 	WorkersStopped bool
@@ -142,7 +143,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	for i := range cases {
 		c := &cases[i]
 		answer := l.Answers[c.Entry.Record]
-		if answer == Undecided && c.Record == Absent && l.Missing[c.Entry.Record] {
+		if answer == migration.AnswerNone && c.Record == Absent && l.Missing[c.Entry.Record] {
 			answer = l.Vanished
 		}
 		c.Decision = l.Decide(c.Facts, answer)
@@ -295,20 +296,9 @@ func (l *Reader) isWorked(is RecordCondition, read source.Fetched) bool {
 // Queue returns the queue of the job.
 func (c *Standing) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job).Hold() }
 
-// Note is what a command says of a record and its job.
-type Note struct {
-	Record string `json:"record"`
-	Job    string `json:"job"`
-	State  string `json:"state,omitempty"` // that the job is in; "" if it was not read, or is gone
-	// Question is what somebody must decide, and Why what there is to know: of a question, why an answer can't be carried out yet.
-	Question Question           `json:"question,omitempty"`
-	Why      string             `json:"why,omitempty"`
-	Queue    newqueue.QueueHold `json:"-"`
-}
-
 // Note returns what there is to say, and why.
-func (c *Standing) Note(why string) Note {
-	n := Note{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: cmp.Or(c.Why, why), Queue: c.Queue()}
+func (c *Standing) Note(why string) migration.Note {
+	n := migration.Note{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: cmp.Or(c.Why, why), Queue: c.Queue()}
 	if !c.JobRead.Gone() {
 		n.State, _ = c.JobRead.Status()
 	}
@@ -330,7 +320,7 @@ func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
 	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
 		return c.JobRead.All()
-	case c.Action == HandOver && (c.Question == Again || c.Kept): // what is kept are other bytes, or the same
+	case c.Action == HandOver && (c.Question == migration.QuestionAgain || c.Kept): // what is kept are other bytes, or the same
 		return []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 )
 
 // Renames are the migrated records that are in the legacy queue under another name: an administrator has renamed them, or the legacy library has
@@ -45,7 +46,7 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 	if len(late) == 0 {
 		return r, nil
 	}
-	bytes, keys := map[ledger.Hash][]string{}, map[rules.Key][]string{}
+	bytes, keys := map[migration.Hash][]string{}, map[rules.Key][]string{}
 	for part := range slices.Chunk(absent, partSize.N()) {
 		jobs, err := t.Jobs(ctx, part, false)
 		if err != nil {

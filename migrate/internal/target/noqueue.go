@@ -7,26 +7,15 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
-
-// NoQueue is what is at an address instead of a new queue. It shows an operator that the
-// address was mistyped.
-type NoQueue struct {
-	Missing bool     `json:"missing"` // the znode of the chroot is missing too
-	Znodes  []string `json:"znodes"`  // the names of the znodes that are there, in order
-	// Legacy are the znodes that are legacy queues: they hold records, or have the name of one.
-	// Queues are those that hold a new queue.
-	Legacy []string `json:"legacy"`
-	Queues []string `json:"queues"`
-}
 
 const maxSearched = 50
 
 // ReadNoQueue says what is in a place where there is no new queue.
-func ReadNoQueue(ctx context.Context, r *zkconn.Reader) (*NoQueue, error) {
-	found := &NoQueue{Znodes: []string{}, Legacy: []string{}, Queues: []string{}}
+func ReadNoQueue(ctx context.Context, r *zkconn.Reader) (*migration.NoQueue, error) {
+	found := &migration.NoQueue{Znodes: []string{}, Legacy: []string{}, Queues: []string{}}
 	names, err := r.Children(ctx, "/")
 	if errors.Is(err, znode.ErrNoNode) {
 		found.Missing = true
@@ -37,7 +26,7 @@ func ReadNoQueue(ctx context.Context, r *zkconn.Reader) (*NoQueue, error) {
 	}
 	slices.Sort(names)
 	found.Znodes = append(found.Znodes, names...)
-	usual := rules.DefaultQueues()
+	usual := migration.DefaultQueues()
 	usual.Locks = nil // any program can have a lock
 	for _, name := range names[:min(len(names), maxSearched)] {
 		inside, err := r.Children(ctx, "/"+name)

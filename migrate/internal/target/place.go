@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -30,7 +30,7 @@ func CheckChroot(chroot string) error {
 		return fmt.Errorf("%w: %s is ZooKeeper's own", ErrPlace, chroot)
 	}
 	for at := chroot; at != "/"; at = znode.Parent(at) {
-		if znode.Name(at) == ledger.KeptRoot {
+		if znode.Name(at) == migration.KeptRoot {
 			return fmt.Errorf("%w: %s is for the bytes of records that were handed over; give the new queue a place of its own", ErrPlace, at)
 		}
 	}
@@ -83,7 +83,7 @@ const legacyLocksName = "mrt.lock"
 // The znodes show whether both sides are on one server: if a queue's znode has the same
 // path on both, and was created in the same transaction and millisecond, it is the same
 // znode. It could also be an exact copy, which is refused too.
-func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues rules.Queues) error {
+func CheckPlaces(ctx context.Context, source, target *zkconn.Reader, queues migration.Queues) error {
 	if err := CheckPlace(ctx, target); err != nil {
 		return err
 	}

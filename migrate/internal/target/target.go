@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -25,7 +26,7 @@ type Target struct {
 	// [ledger.ErrDamaged]. Then Ledger has only what could be read, and nothing may be
 	// decided by it.
 	Damage error
-	Holds  []Hold // on queues, then on collections, sorted by path
+	Holds  []migration.Hold // on queues, then on collections, sorted by path
 	// Layout has the Stats of the layout's own znodes that are there, by path: parents of
 	// batches, jobs and so on, but none of these themselves.
 	Layout map[string]znode.Stat
@@ -35,20 +36,6 @@ type Target struct {
 	Named       string
 
 	progress func(done, total int)
-}
-
-// Hold is a hold on a queue or on a collection.
-type Hold struct {
-	Path       string             `json:"path"`
-	Owners     ledger.Owners      `json:"owners"`
-	Queue      newqueue.QueueHold `json:"-"` // "" for a hold on a collection
-	Collection string             `json:"-"` // "" for a hold on a queue
-	Stat       znode.Stat         `json:"-"`
-}
-
-// OfRun reports whether a run is one of the owners.
-func (h Hold) OfRun() bool {
-	return slices.ContainsFunc(h.Owners, func(o ledger.Owner) bool { return ledger.IsRunID(o.By) })
 }
 
 // Read reads a target. progress is called with how many of the runs' records were read from the ledger. An error comes from
@@ -123,7 +110,7 @@ func (t *Target) readRuns(ctx context.Context) error {
 	if err != nil && !errors.Is(err, znode.ErrNoNode) {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !ledger.IsRunID(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !migration.IsRunID(name) })
 	slices.Sort(names)
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -133,7 +120,7 @@ func (t *Target) readRuns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var runs []ledger.Run
+	var runs []migration.Run
 	for _, n := range nodes {
 		run, err := ledger.ParseRun(n)
 		if errors.Is(err, ledger.ErrDamaged) {
@@ -146,7 +133,7 @@ func (t *Target) readRuns(ctx context.Context) error {
 		if n.Stat.EphemeralOwner != 0 {
 			t.damaged(damage(n.Path, isEphemeral))
 		}
-		if want := ledger.RunID(int32(len(runs))); run.ID != want {
+		if want := migration.RunID(int32(len(runs))); run.ID != want {
 			t.damaged(damage(ledger.RunPath(want), "it is not there, although the later "+run.ID+" is"))
 		}
 		runs = append(runs, run)
@@ -231,7 +218,7 @@ func (t *Target) readHolds(ctx context.Context) error {
 			return err
 		}
 		for _, n := range nodes {
-			h := Hold{Path: n.Path, Owners: ledger.ParseOwners(n.Data), Stat: n.Stat}
+			h := migration.Hold{Path: n.Path, Owners: ledger.ParseOwners(n.Data), Stat: n.Stat}
 			if parent == newqueue.QueueLocksPath {
 				h.Queue = newqueue.QueueHold(znode.Name(n.Path))
 			} else {
@@ -240,13 +227,13 @@ func (t *Target) readHolds(ctx context.Context) error {
 			t.Holds = append(t.Holds, h)
 		}
 	}
-	order := func(h Hold) uint { return uint(slices.Index(newqueue.QueueHolds, h.Queue)) } // -1, a collection, is last
-	slices.SortStableFunc(t.Holds, func(a, b Hold) int { return cmp.Compare(order(a), order(b)) })
+	order := func(h migration.Hold) uint { return uint(slices.Index(newqueue.QueueHolds, h.Queue)) } // -1, a collection, is last
+	slices.SortStableFunc(t.Holds, func(a, b migration.Hold) int { return cmp.Compare(order(a), order(b)) })
 	return nil
 }
 
 // Hold returns the hold on a queue; nil if the queue is not held.
-func (t *Target) Hold(q newqueue.QueueHold) *Hold {
+func (t *Target) Hold(q newqueue.QueueHold) *migration.Hold {
 	for i := range t.Holds {
 		if t.Holds[i].Queue == q {
 			return &t.Holds[i]
@@ -259,22 +246,22 @@ func (t *Target) Hold(q newqueue.QueueHold) *Hold {
 // the queue was released, or the run was rolled back, or the run is not among the owners of
 // the hold, because somebody lifted it without mrtq. Both access queues count as released
 // when one of them is, because the large worker takes small requests too.
-func (t *Target) MayHaveBegun(run *ledger.Run, q newqueue.QueueHold) bool {
-	return run.State == ledger.RolledBack || slices.ContainsFunc(ReleasedTogether(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
+func (t *Target) MayHaveBegun(run *migration.Run, q newqueue.QueueHold) bool {
+	return run.State == migration.RunRolledBack || slices.ContainsFunc(ReleasedTogether(q), func(q newqueue.QueueHold) bool { return t.released(run, q) })
 }
 
-func (t *Target) released(run *ledger.Run, q newqueue.QueueHold) bool {
+func (t *Target) released(run *migration.Run, q newqueue.QueueHold) bool {
 	if !run.ReleasedAt(q).IsZero() {
 		return true
 	}
 	hold := t.Hold(q)
-	return run.State == ledger.Done && (hold == nil || !hold.Owners.Has(run.ID))
+	return run.State == migration.RunDone && (hold == nil || !hold.Owners.Has(run.ID))
 }
 
 // AlwaysHeld reports whether a queue was held all the time since a run began: its hold is no younger than the
 // run's record. So no worker that respects holds can have begun the run's jobs. For access requests both
 // holds count, because the large worker takes small ones too.
-func (t *Target) AlwaysHeld(run *ledger.Run, q newqueue.QueueHold) bool {
+func (t *Target) AlwaysHeld(run *migration.Run, q newqueue.QueueHold) bool {
 	if run.Restored {
 		return false // the znodes' transactions show nothing
 	}
@@ -295,7 +282,7 @@ func (t *Target) Unreleased() (due int, releasing []int) {
 	}
 	handedOver, waits := map[queue]bool{}, map[queue]bool{}
 	for e := range t.Ledger.All() {
-		if t.Ledger.Runs[e.Run].State != ledger.Done {
+		if t.Ledger.Runs[e.Run].State != migration.RunDone {
 			continue
 		}
 		of := queue{e.Run, ReleasedTogether(rules.KindOf(e.Job).Hold())[0]}
@@ -324,5 +311,5 @@ func ReleasedTogether(q newqueue.QueueHold) []newqueue.QueueHold {
 // RestoredUnnoted reports whether a run's record was restored from a backup, znode by znode, and
 // nobody has said since that this is known.
 func (t *Target) RestoredUnnoted() bool {
-	return slices.ContainsFunc(t.Ledger.Runs, ledger.Run.RestoredUnnoted)
+	return slices.ContainsFunc(t.Ledger.Runs, migration.Run.RestoredUnnoted)
 }

@@ -13,6 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -69,7 +70,7 @@ type observation struct {
 	target.Job
 	problem string // the first rule of the layout that it violates; "" for none
 	at      string // the znode that does
-	kind    DifferenceKind
+	kind    migration.DifferenceKind
 	rule    string // that it violates, if a rule of the map found it
 	lock    *znode.Node
 }
@@ -178,7 +179,7 @@ func (v *verifier) readSuspects(ctx context.Context, suspects []candidate, more 
 
 func (s *observation) violates(p layout.Finding) {
 	if p.Path != "" {
-		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, Layout, p.Rule
+		s.problem, s.at, s.kind, s.rule = p.Message(), p.Path, migration.DifferenceLayout, p.Rule
 	}
 }
 
@@ -198,12 +199,12 @@ func jobOf(path string) string {
 
 // oddity is what is wrong with a znode although no rule of the layout says so; "" for nothing. isParent reports whether the
 // layout decides what is below it.
-func oddity(n znode.Node, isParent bool) (DifferenceKind, string) {
+func oddity(n znode.Node, isParent bool) (migration.DifferenceKind, string) {
 	switch {
 	case n.Stat.Aversion != 0:
-		return OtherACL, otherACL
+		return migration.DifferenceOtherACL, otherACL
 	case n.Stat.NumChildren != 0 && !isParent:
-		return Extra, "it has children, and no reader looks for any"
+		return migration.DifferenceExtra, "it has children, and no reader looks for any"
 	}
 	return "", ""
 }
@@ -220,7 +221,7 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 		v.expected[znode.Parent(entry.Path)]++
 	}
 	v.there(of.item, s.state())
-	about := Difference{Path: of.entry.Job, Record: of.entry.Record, Queue: of.queue}
+	about := migration.Difference{Path: of.entry.Job, Record: of.entry.Record, Queue: of.queue}
 	if s.isWorkedOn() {
 		v.noticeWork(of.item, s)
 		s.problem = ""
@@ -243,10 +244,10 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 		of.differs = v.addition(of.item, s.Nodes)
 		fallthrough
 	case of.differs != "":
-		about.Kind, about.Message = ActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state())
+		about.Kind, about.Message = migration.DifferenceActedOn, fmt.Sprintf("%s; it is %s now", of.differs, s.state())
 		v.differ(about)
 	case of.record == nil && v.isExact(of.run, of.queue) && s.ActedOn(of.run.Restored) != "":
-		about.Kind, about.Message = ActedOn, "it was changed"
+		about.Kind, about.Message = migration.DifferenceActedOn, "it was changed"
 		v.differ(about)
 	}
 }

@@ -8,9 +8,10 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
+	"mrtq/migration"
 )
 
-func gives(run *ledger.Run) []znode.ACL {
+func gives(run *migration.Run) []znode.ACL {
 	if len(run.ACL) == 0 {
 		return znode.OpenACL()
 	}
@@ -21,7 +22,7 @@ const otherACL = "its ACL is not the one that its run gives"
 
 // clearExpectedACLs takes back the mark of an ACL that was set, for each znode whose ACL is as its run gives it, and for
 // one that is gone.
-func (v *verifier) clearExpectedACLs(ctx context.Context, nodes []znode.Node, run *ledger.Run) error {
+func (v *verifier) clearExpectedACLs(ctx context.Context, nodes []znode.Node, run *migration.Run) error {
 	for i := range nodes {
 		if nodes[i].Stat.Aversion == 0 || nodes[i].Unreadable != "" {
 			continue
@@ -58,7 +59,7 @@ func (v *verifier) checkOwnACLs(ctx context.Context) error {
 			return err
 		}
 		if node[0].Stat.Aversion != 0 {
-			v.differ(Difference{Kind: OtherACL, Path: path, Message: otherACL})
+			v.differ(migration.Difference{Kind: migration.DifferenceOtherACL, Path: path, Message: otherACL})
 		}
 	}
 	return nil
@@ -66,7 +67,7 @@ func (v *verifier) checkOwnACLs(ctx context.Context) error {
 
 // creator is the run that has created a znode of the layout, in the transaction that created its record; nil if none has. The first run
 // has also created what all runs are in.
-func (v *verifier) creator(path string, stat znode.Stat) *ledger.Run {
+func (v *verifier) creator(path string, stat znode.Stat) *migration.Run {
 	runs := v.t.Ledger.Runs
 	for i := range runs {
 		if stat.Czxid == runs[i].Stat.Czxid || i == 0 && (path == ledger.MigrationPath || path == ledger.ElectionPath) {

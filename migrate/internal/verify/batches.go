@@ -12,20 +12,21 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // batch is a batch that a run created, as the records of that run say that it should be.
 type batch struct {
 	of    *ledger.Batch
-	run   *ledger.Run
+	run   *migration.Run
 	want  rules.Batch
 	keyed bool
 	// changed says that any of its records may have been another one when the batch was made.
 	changed bool
 }
 
-func newBatch(of *ledger.Batch, run *ledger.Run) *batch {
+func newBatch(of *ledger.Batch, run *migration.Run) *batch {
 	return &batch{of: of, run: run, want: rules.Batch{ID: of.ID, Run: run.ID}}
 }
 
@@ -160,20 +161,20 @@ func (v *verifier) batchAt(path string) string {
 
 // batchDamage is the first damage of a batch; nil if there is none, or if the state of its
 // run does not show what the batch should be.
-func (v *verifier) batchDamage(b *batch, s *batchObservation) *Difference {
+func (v *verifier) batchDamage(b *batch, s *batchObservation) *migration.Difference {
 	// A run that is unfinished has not made all of the batch. A cleanup removes its name
 	// first and its own znode last.
-	if b.run.State != ledger.Done || !s.there {
+	if b.run.State != migration.RunDone || !s.there {
 		return nil
 	}
 	for _, n := range s.nodes {
 		isParent := n.Path == newqueue.BatchPath(b.of.ID) || isFolder(n.Path) || n.Path == newqueue.BatchStatesPath(b.of.ID)
 		if kind, says := oddity(n, isParent); says != "" {
-			return &Difference{Kind: kind, Path: n.Path, Message: says, Queue: newqueue.HoldIngest}
+			return &migration.Difference{Kind: kind, Path: n.Path, Message: says, Queue: newqueue.HoldIngest}
 		}
 	}
 	if s.problem.Path != "" {
-		return &Difference{Kind: Layout, Path: s.problem.Path, Message: s.problem.Message(), Queue: newqueue.HoldIngest}
+		return &migration.Difference{Kind: migration.DifferenceLayout, Path: s.problem.Path, Message: s.problem.Message(), Queue: newqueue.HoldIngest}
 	}
 	return nil
 }
@@ -184,10 +185,10 @@ func (v *verifier) concludeBatch(b *batch, s *batchObservation) {
 		v.differ(*damage)
 		return
 	}
-	if b.run.State != ledger.Done || !v.isExact(b.run, newqueue.HoldIngest) {
+	if b.run.State != migration.RunDone || !v.isExact(b.run, newqueue.HoldIngest) {
 		return
 	}
-	about := Difference{Kind: ActedOn, Path: newqueue.BatchPath(b.of.ID), Queue: newqueue.HoldIngest}
+	about := migration.Difference{Kind: migration.DifferenceActedOn, Path: newqueue.BatchPath(b.of.ID), Queue: newqueue.HoldIngest}
 	if !s.there {
 		about.Message = "the batch was removed: cleaned up, or deleted"
 		v.differ(about)

@@ -9,6 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -102,7 +103,7 @@ func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observatio
 	case s.isWorkedOn():
 		v.noticeWork(of.item, s)
 	default:
-		v.differ(Difference{Kind: Layout, Path: of.foreignEntry, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
+		v.differ(migration.Difference{Kind: migration.DifferenceLayout, Path: of.foreignEntry, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
 	}
 }
 
@@ -153,7 +154,7 @@ func (v *verifier) checkLists(ctx context.Context) error {
 		}
 	}
 	for _, p := range merritt.Problems(unknown, v.dialect) {
-		v.differ(Difference{Kind: Layout, Path: p.Path, Message: p.Message()})
+		v.differ(migration.Difference{Kind: migration.DifferenceLayout, Path: p.Path, Message: p.Message()})
 	}
 	return nil
 }

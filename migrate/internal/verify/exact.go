@@ -10,6 +10,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -127,7 +128,7 @@ func (c *comparison) exact(items []item) (differing []candidate, err error) {
 		}
 		if lost := rules.ReadBack(*it.record, it.run.Choices, dataByName(it.entry.Job, got)); len(lost) > 0 {
 			c.v.mu.Lock()
-			c.v.differ(Difference{Kind: NotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
+			c.v.differ(migration.Difference{Kind: migration.DifferenceNotLossless, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: strings.Join(lost, "; ")})
 			c.v.mu.Unlock()
 		}
 	}

@@ -1,8 +1,8 @@
 package verify
 
 import (
-	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migration"
 )
 
 // Outcome is what became of a legacy record that is in no ledger.
@@ -18,17 +18,17 @@ const (
 
 // OutcomeOf says what became of a record that is in no ledger, and why. run is the
 // current run; nil if there is none. d is what its choices decide about the record.
-func OutcomeOf(run *ledger.Run, d rules.Decision) (o Outcome, why string) {
+func OutcomeOf(run *migration.Run, d rules.Decision) (o Outcome, why string) {
 	switch {
 	case run == nil:
 		return OutcomeNotMigrated, ""
-	case d.Do == rules.Skip:
+	case d.Do == migration.Skip:
 		return OutcomeSkipped, d.Reason
-	case d.Do == rules.Quarantine:
+	case d.Do == migration.Quarantine:
 		return OutcomeQuarantined, d.Reason
-	case run.State == ledger.Done && d.Do == rules.Migrate && d.State.Finished():
+	case run.State == migration.RunDone && d.Do == migration.Migrate && d.State.Finished():
 		return OutcomeFinished, "a legacy worker has finished it since " + run.ID + " began"
-	case run.State == ledger.RolledBack && d.Do == rules.Migrate && d.State.Finished():
+	case run.State == migration.RunRolledBack && d.Do == migration.Migrate && d.State.Finished():
 		return OutcomeFinished, "a legacy worker has finished it" // nothing is left to do there, so jobs that stayed can run
 	}
 	return OutcomeNotMigrated, ""

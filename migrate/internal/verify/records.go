@@ -12,6 +12,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -19,10 +20,10 @@ const partSize part.Size = 250
 
 type item struct {
 	entry  *ledger.Migrated
-	run    *ledger.Run
+	run    *migration.Run
 	queue  newqueue.QueueHold
-	record *rules.Record // as it was migrated; nil if it is not there any more, or has changed
-	state  rules.State   // in which its job began; zero if record is nil
+	record *migration.Record // as it was migrated; nil if it is not there any more, or has changed
+	state  rules.State       // in which its job began; zero if record is nil
 	// changed says that somebody changed the record after its run had first read it. Then its job is made of what is there now, as
 	// the hash says, but nobody knows what its batch is made of, and in which order it was met.
 	changed bool
@@ -119,13 +120,13 @@ func (v *verifier) fetch(ctx context.Context, entries []*ledger.Migrated) ([]sou
 
 // isUnreadable reports whether a record's data could not be read. Then it is not known
 // whether the record has changed.
-func isUnreadable(r rules.Record) bool { return r.Err != nil && r.Err.Kind == rules.Unreadable }
+func isUnreadable(r migration.Record) bool { return r.Err != nil && r.Err.Kind == migration.Unreadable }
 
 func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 	it := item{entry: entry, run: &v.t.Ledger.Runs[entry.Run], queue: rules.KindOf(entry.Job).Hold()}
 	is := ledger.HashOf(f.SHA256())
 	switch {
-	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != ledger.RolledBack && (!f.There || is != entry.KeptHash):
+	case entry.HandedOver && entry.Kept && !v.completed(entry) && it.run.State != migration.RunRolledBack && (!f.There || is != entry.KeptHash):
 		v.notice(it, fmt.Sprintf("%s, so it can't be given back: %s", standing.KeptProblem(f.There), it.run.KeptPath(entry.Job)))
 		return it
 	case entry.HandedOver && v.completed(entry):
@@ -135,7 +136,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 		return it
 	}
 	d := rules.Decide(f.Record, it.run.Choices)
-	if d.Do != rules.Migrate {
+	if d.Do != migration.Migrate {
 		return it
 	}
 	r := f.Record
@@ -150,7 +151,7 @@ func (v *verifier) migrated(f source.Fetched, entry *ledger.Migrated) item {
 // completed reports whether a completion has removed the kept bytes of an entry: it removes those of all runs until then, also of
 // one that was rolled back.
 func (v *verifier) completed(entry *ledger.Migrated) bool {
-	return slices.ContainsFunc(v.t.Ledger.Runs[entry.Run:], func(run ledger.Run) bool { return !run.Completed.IsZero() })
+	return slices.ContainsFunc(v.t.Ledger.Runs[entry.Run:], func(run migration.Run) bool { return !run.Completed.IsZero() })
 }
 
 // decide looks at records of which it is not sure that their jobs have the work, as a release does.
@@ -172,7 +173,7 @@ func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *c
 		switch {
 		case c.Action == standing.Ask:
 			v.verdict.Records.Undecided++
-			v.differ(Difference{Kind: DifferenceKind(c.Question), Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf("%s (%s)", c.Question.Says(), c.Entry.Job)})
+			v.differ(migration.Difference{Kind: migration.DifferenceKind(c.Question), Path: c.Entry.Record, Record: c.Entry.Record, Queue: it.queue, Message: fmt.Sprintf("%s (%s)", c.Question.Says(), c.Entry.Job)})
 		case c.Action == standing.Withdraw:
 			v.verdict.Records.AtLegacy++
 			v.verdict.Legacy = append(v.verdict.Legacy, c.Note("the legacy queue has its work: a release withdraws its job"))
@@ -225,7 +226,7 @@ func (v *verifier) notMigrated(f source.Fetched) error {
 	case OutcomeQuarantined:
 		count.Quarantined++
 		if v.opt.Quarantined != nil && !v.opt.Quarantined(r) {
-			v.differ(Difference{Kind: NotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
+			v.differ(migration.Difference{Kind: migration.DifferenceNotKept, Path: r.Path, Record: r.Path, Queue: r.Queue.Hold(), Message: "it can't be decoded, and the quarantine file does not have its bytes"})
 		}
 	default:
 		count.NotMigrated++
@@ -234,8 +235,8 @@ func (v *verifier) notMigrated(f source.Fetched) error {
 	return nil
 }
 
-func (it item) note(why string) standing.Note {
-	return standing.Note{Record: it.entry.Record, Job: it.entry.Job, Why: why, Queue: it.queue}
+func (it item) note(why string) migration.Note {
+	return migration.Note{Record: it.entry.Record, Job: it.entry.Job, Why: why, Queue: it.queue}
 }
 
 func (v *verifier) notice(it item, what string) {
@@ -247,7 +248,7 @@ func (v *verifier) removed(it item) {
 	v.verdict.Records.Removed++
 	v.verdict.Removed = append(v.verdict.Removed, it.note(what))
 	if v.isExact(it.run, it.queue) {
-		v.differ(Difference{Kind: ActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
+		v.differ(migration.Difference{Kind: migration.DifferenceActedOn, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue, Message: what})
 	}
 }
 
@@ -268,7 +269,7 @@ func (v *verifier) checkOrder(it item) {
 	group := fmt.Sprintf("%s %s %d %t %s", it.run.ID, it.record.Queue, key.Priority, key.HighPriority, key.Worker)
 	last := v.last[group]
 	if last != nil && (last.Job >= it.entry.Job || source.Compare(last.Record, it.entry.Record) > 0) {
-		v.differ(Difference{Kind: OutOfOrder, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue,
+		v.differ(migration.Difference{Kind: migration.DifferenceOutOfOrder, Path: it.entry.Job, Record: it.entry.Record, Queue: it.queue,
 			Message: fmt.Sprintf("it comes after %s, although its record comes before %s", last.Job, last.Record)})
 	}
 	v.last[group] = it.entry

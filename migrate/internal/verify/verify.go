@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Quarantined reports whether the bytes of an undecodable record are kept. nil means
 	// that nobody knows.
-	Quarantined func(rules.Record) bool
+	Quarantined func(migration.Record) bool
 	// Reading is called with how many records were read, until the first jobs were looked at, and Progress with how many jobs
 	// and requests were.
 	Reading, Progress func(done, total int)
@@ -31,7 +31,7 @@ type verifier struct {
 	names   *target.Names
 	opt     Options
 	dialect newqueue.Dialect
-	verdict *Verdict
+	verdict *migration.Verdict
 	mu      sync.Mutex // guards what follows while parts are compared
 	// expected counts the entries of the runs' jobs that are there, by their parent.
 	expected map[string]int
@@ -44,7 +44,7 @@ type verifier struct {
 
 // Verify compares a target with its source. t and names are the target as it was read. An
 // error comes from reading.
-func Verify(ctx context.Context, src *source.Source, t *target.Target, names *target.Names, opt Options) (*Verdict, error) {
+func Verify(ctx context.Context, src *source.Source, t *target.Target, names *target.Names, opt Options) (*migration.Verdict, error) {
 	d, _, err := t.Dialect(ctx)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 		return nil, err
 	}
 	for _, path := range lost {
-		v.differ(Difference{Kind: LostRecord, Path: path, Message: "a run that the restored backup does not know has handed this record over, and no ledger has it: if no other record has its work, submit it again; then delete this znode", By: "a restore of a backup that is older than a run"})
+		v.differ(migration.Difference{Kind: migration.DifferenceLostRecord, Path: path, Message: "a run that the restored backup does not know has handed this record over, and no ledger has it: if no other record has its work, submit it again; then delete this znode", By: "a restore of a backup that is older than a run"})
 	}
 	steps := []func(context.Context) error{
 		v.records, // every legacy record, and the job that it became
@@ -74,7 +74,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 		}
 	}
 	v.verdict.Unrelated = v.t.CountUnrelated(v.names)
-	slices.SortFunc(v.verdict.Differences, func(a, b Difference) int {
+	slices.SortFunc(v.verdict.Differences, func(a, b migration.Difference) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Message, b.Message))
 	})
 	return v.verdict, nil
@@ -83,7 +83,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt Options) *verifier {
 	v := &verifier{
 		src: src, t: t, names: names, opt: opt, queues: src.Czxids(),
-		verdict: &Verdict{Differences: []Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []standing.Note{}, Removed: []standing.Note{}, Notices: []standing.Note{}, Released: []newqueue.QueueHold{}, Choices: rules.DefaultChoices()},
+		verdict: &migration.Verdict{Differences: []migration.Difference{}, States: map[string]int{}, NotMigrated: []string{}, Legacy: []migration.Note{}, Removed: []migration.Note{}, Notices: []migration.Note{}, Released: []newqueue.QueueHold{}, Choices: migration.DefaultChoices()},
 
 		expected: map[string]int{}, batches: map[string]*batch{}, last: map[string]*ledger.Migrated{},
 	}
@@ -98,14 +98,16 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	return v
 }
 
-func (v *verifier) differ(d Difference) { v.verdict.Differences = append(v.verdict.Differences, d) }
+func (v *verifier) differ(d migration.Difference) {
+	v.verdict.Differences = append(v.verdict.Differences, d)
+}
 
 func (v *verifier) aboutRuns() {
 	if len(v.t.Ledger.Runs) == 0 {
-		v.differ(Difference{Kind: Unfinished, Path: ledger.MigrationPath, Message: "nothing was migrated to this target"})
+		v.differ(migration.Difference{Kind: migration.DifferenceUnfinished, Path: ledger.MigrationPath, Message: "nothing was migrated to this target"})
 	}
 	if newest := v.t.Ledger.Newest(); newest != nil && v.t.JobsVersion >= 0 && v.t.Named != newest.ID {
-		v.differ(Difference{Kind: Layout, Path: newqueue.JobsPath,
+		v.differ(migration.Difference{Kind: migration.DifferenceLayout, Path: newqueue.JobsPath,
 			Message: fmt.Sprintf("it does not name the newest run, so mrtq would not notice that a run's record was removed; expected %s. Write that into it", newest.ID)})
 	}
 	due, releasing := v.t.Unreleased()
@@ -114,12 +116,12 @@ func (v *verifier) aboutRuns() {
 		run := &v.t.Ledger.Runs[i]
 		path := ledger.RunPath(run.ID)
 		if run.Unfinished() {
-			v.differ(Difference{Kind: Unfinished, Path: path, Message: fmt.Sprintf("it is %s: finish that first", run.State)})
+			v.differ(migration.Difference{Kind: migration.DifferenceUnfinished, Path: path, Message: fmt.Sprintf("it is %s: finish that first", run.State)})
 		}
 		if run.RestoredUnnoted() {
-			v.differ(Difference{Kind: Restored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
+			v.differ(migration.Difference{Kind: migration.DifferenceRestored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
 		}
-		if run.State != ledger.Done {
+		if run.State != migration.RunDone {
 			continue
 		}
 		for _, q := range newqueue.QueueHolds {
@@ -130,8 +132,8 @@ func (v *verifier) aboutRuns() {
 	}
 }
 
-func (v *verifier) isExact(run *ledger.Run, q newqueue.QueueHold) bool {
-	return (run.State == ledger.Done || run.State == ledger.Running) && !v.t.MayHaveBegun(run, q)
+func (v *verifier) isExact(run *migration.Run, q newqueue.QueueHold) bool {
+	return (run.State == migration.RunDone || run.State == migration.RunRunning) && !v.t.MayHaveBegun(run, q)
 }
 
 func (v *verifier) progress(n int) {

@@ -16,6 +16,7 @@ import (
 	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -31,15 +32,15 @@ type Adviser struct {
 // Situation is what a row can name. What is not known is empty.
 type Situation struct {
 	Source, Target string
-	Run            *migrate.Run // the newest one
-	Older          *migrate.Run // the newest one before it that was not rolled back
-	Plan           *migrate.Plan
+	Run            *migration.Run // the newest one
+	Older          *migration.Run // the newest one before it that was not rolled back
+	Plan           *migration.Plan
 	PlanFile       string // in which the plan is saved
 	Settings       []Flag // with which it was made; none if this command made it
 	Rehearsal      string // the file with a rehearsal; "" if there is none in this folder
-	Holds          []migrate.HoldStatus
-	NoQueue        *migrate.NoQueue // what is at Target instead of a new queue
-	Undecided      []migrate.Note
+	Holds          []migration.Hold
+	NoQueue        *migration.NoQueue // what is at Target instead of a new queue
+	Undecided      []migration.Note
 	AtWork         int    // how many records and locks, or jobs, show that workers may be at work
 	JobsStay       bool   // jobs that a rollback has kept are there
 	Held           int    // how many queues runs hold
@@ -126,7 +127,7 @@ func words(text string) func(Adviser, Situation) Next {
 // two ensembles, so another step comes first.
 func (a Adviser) Next(step migrate.NextStep, s Situation) Next {
 	releases := []migrate.NextStep{migrate.StepRelease, migrate.StepLookFirst, migrate.StepDecideRecords, migrate.StepRestored}
-	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migrate.RunRolledBack {
+	if slices.Contains(releases, step) && s.inTwoEnsembles() && s.Run.State != migration.RunRolledBack {
 		return Next{First: "bring both queues into one ensemble, or into one dump, and migrate there (docs/migration.md, Two ensembles)"}
 	}
 	if next, ok := rows[step]; ok {
@@ -180,7 +181,7 @@ func releaseAfter(first ...string) func(Adviser, Situation) Next {
 // beforeRelease is what the runbook has before a first release, after what else comes first. status does not know
 // whether somebody has verified.
 func (a Adviser) beforeRelease(s Situation, first ...string) (next Next) {
-	if s.Run != nil && s.Run.State == migrate.RunDone && len(s.Run.Releases) == 0 && !s.Releasing && a.Name != "release" {
+	if s.Run != nil && s.Run.State == migration.RunDone && len(s.Run.Releases) == 0 && !s.Releasing && a.Name != "release" {
 		target := []string{s.Target}
 		if a.Name == "status" {
 			first, next.With = append(first, "verify"), append(next.With, a.verify(s))
@@ -223,29 +224,29 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return Next{Command: a.status(s)}
 	}
 	u := s.Undecided[0]
-	if u.Question == migrate.QuestionTaken {
+	if u.Question == migration.QuestionTaken {
 		leave := Set("vanished", "legacy")
 		return Next{Ways: []Way{{"If the other target keeps these records", command(leave...)}, {"If this target is the mistake", a.goBack(s, leave)},
 			{"If the other one is, roll that back first, and then", command()}}}
 	}
-	if u.Question == migrate.QuestionVanished {
+	if u.Question == migration.QuestionVanished {
 		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
 	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
-	if u.Question == migrate.QuestionJobGone {
+	if u.Question == migration.QuestionJobGone {
 		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
 	}
-	is := func(side migrate.Answer) string {
+	is := func(side migration.Answer) string {
 		return command(Set("record-is", string(side)+"="+u.Record)...)
 	}
-	return Next{Ways: []Way{{isNew, is(migrate.AnswerNew)}, {isLegacy, is(migrate.AnswerLegacy)}}}
+	return Next{Ways: []Way{{isNew, is(migration.AnswerNew)}, {isLegacy, is(migration.AnswerLegacy)}}}
 }
 
 func (a Adviser) goBack(s Situation, flags []Flag) string {
 	switch {
 	case a.Name == "rollback":
 		return a.Really(flags...)
-	case s.Run != nil && s.Run.State == migrate.RunRolledBack && s.Older != nil:
+	case s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older != nil:
 		flags = append(Set("run", s.Older.ID), flags...)
 	}
 	return a.Command("rollback", []string{s.Target}, flags...)
@@ -271,7 +272,7 @@ func (a Adviser) rerun(name string, flags ...Flag) string {
 
 // StillHeld returns what to do when queues are still held after a release.
 func (a Adviser) StillHeld(s Situation) Next {
-	if slices.ContainsFunc(s.Holds, migrate.HoldStatus.OfRun) {
+	if slices.ContainsFunc(s.Holds, migration.Hold.OfRun) {
 		return Next{Command: a.release(s)}
 	}
 	return a.releaseOthers(s)
@@ -305,7 +306,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 		return Next{Command: a.status(s)}
 	}
 	first := "start the new services, if they don't run yet"
-	if s.Run != nil && s.Run.State == migrate.RunRolledBack {
+	if s.Run != nil && s.Run.State == migration.RunRolledBack {
 		first = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
 	}
 	return Next{First: first, Command: a.watch(s)}
@@ -314,7 +315,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 // WhileServicesWork returns what to do while the services work, and when a verification has found nothing;
 // nothing if no run is done, or the migration is completed.
 func (a Adviser) WhileServicesWork(s Situation) Next {
-	if s.Run == nil || s.Run.State != migrate.RunDone || !s.Run.Completed.IsZero() {
+	if s.Run == nil || s.Run.State != migration.RunDone || !s.Run.Completed.IsZero() {
 		return Next{}
 	}
 	forward := Way{"To look at what the services have done", a.verify(s)}
@@ -325,7 +326,7 @@ func (a Adviser) WhileServicesWork(s Situation) Next {
 }
 
 // HeldByRuns counts the queues that runs hold.
-func HeldByRuns(holds []migrate.HoldStatus) (n int) {
+func HeldByRuns(holds []migration.Hold) (n int) {
 	for _, h := range holds {
 		if h.OfRun() {
 			n++
@@ -351,7 +352,7 @@ func (s Situation) planFile() string {
 	switch {
 	case s.Run == nil:
 		return "plan.json"
-	case s.Run.State == migrate.RunRolledBack:
+	case s.Run.State == migration.RunRolledBack:
 		return "again.json"
 	}
 	return "late.json"

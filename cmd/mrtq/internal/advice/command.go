@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // Flag is a flag of a command that is printed. With several values, it is repeated.
@@ -56,16 +56,16 @@ var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", 
 
 // QueueFlag is a flag that names the legacy queues of a kind.
 type QueueFlag struct {
-	Kind migrate.QueueKind
+	Kind migration.QueueKind
 	Flag string
 }
 
 // QueueFlags are the flags that say where the legacy queues are.
 var QueueFlags = []QueueFlag{
-	{migrate.Ingest, "ingest"},
-	{migrate.Inventory, "inventory"},
-	{migrate.AccessSmall, "access-small"},
-	{migrate.AccessLarge, "access-large"},
+	{migration.Ingest, "ingest"},
+	{migration.Inventory, "inventory"},
+	{migration.AccessSmall, "access-small"},
+	{migration.AccessLarge, "access-large"},
 }
 
 const locks = "locks"
@@ -75,7 +75,7 @@ func namesQueue(flag string) bool {
 }
 
 func (s Situation) queues() (flags []Flag) {
-	is, usual := s.Run.Origin.Queues, migrate.DefaultQueues()
+	is, usual := s.Run.Origin.Queues, migration.DefaultQueues()
 	add := func(flag string, is, usual []string) {
 		if !slices.Equal(is, usual) {
 			flags = append(flags, Set(flag, List(is...))...)
@@ -155,7 +155,7 @@ func commandLine(name string, args []string, flags []Flag) string {
 // first migration needs, then the choices. All others follow, by name.
 func rank(name string) int {
 	order := []string{"run", "plan", "new-queue", "dialect"}
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		order = append(order, c.Name)
 	}
 	if i := slices.Index(order, name); i >= 0 {
@@ -165,7 +165,7 @@ func rank(name string) int {
 }
 
 func isChoice(flag string) bool {
-	return flag == "time" || slices.ContainsFunc(migrate.AllChoices, func(c migrate.Choice) bool { return c.Name == flag })
+	return flag == "time" || slices.ContainsFunc(migration.AllChoices, func(c migration.Choice) bool { return c.Name == flag })
 }
 
 // Word returns a word as a shell takes it.

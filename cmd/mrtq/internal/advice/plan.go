@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -12,7 +12,7 @@ import (
 const RehearsalFile = "rehearsal.json"
 
 type solution struct {
-	kind migrate.ProblemKind
+	kind migration.ProblemKind
 	flag string
 	// first is what people do first; "" if they decide whether they want the flag.
 	first string
@@ -22,30 +22,30 @@ type solution struct {
 
 // solutions has no row for what has to be repaired.
 var solutions = []solution{
-	{migrate.ProblemInventoryWaiting, "inventory-records", "let the legacy inventory service finish its queue", true},
-	{migrate.ProblemUnserviceable, "unserviceable", "repair or remove the records that no service could work on", true},
-	{migrate.ProblemNoQueue, "new-queue", "check the address of the target", false},
-	{migrate.ProblemUndecodable, "undecodable", "", false},
-	{migrate.ProblemReleased, "hold-again", "", false},
-	{migrate.ProblemRestored, "restored", "", false},
-	{migrate.ProblemOtherTimes, "time", "", false},
-	{migrate.ProblemOtherDialect, "dialect", "", false},
+	{migration.ProblemInventoryWaiting, "inventory-records", "let the legacy inventory service finish its queue", true},
+	{migration.ProblemUnserviceable, "unserviceable", "repair or remove the records that no service could work on", true},
+	{migration.ProblemNoQueue, "new-queue", "check the address of the target", false},
+	{migration.ProblemUndecodable, "undecodable", "", false},
+	{migration.ProblemReleased, "hold-again", "", false},
+	{migration.ProblemRestored, "restored", "", false},
+	{migration.ProblemOtherTimes, "time", "", false},
+	{migration.ProblemOtherDialect, "dialect", "", false},
 }
 
 // unplannable are the problems that another command solves than plan. Two are about a run that the plan resumes.
-var unplannable = map[migrate.ProblemKind]func(a Adviser, s Situation, fits string) Next{
-	migrate.ProblemRollbackUnfinished: func(a Adviser, s Situation, run string) Next {
+var unplannable = map[migration.ProblemKind]func(a Adviser, s Situation, fits string) Next{
+	migration.ProblemRollbackUnfinished: func(a Adviser, s Situation, run string) Next {
 		return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", run)...)}
 	},
-	migrate.ProblemOtherOrigin: func(a Adviser, s Situation, _ string) Next {
+	migration.ProblemOtherOrigin: func(a Adviser, s Situation, _ string) Next {
 		return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.rollback(s)}
 	},
-	migrate.ProblemOtherChoices: func(a Adviser, s Situation, _ string) Next { // it is finished with its own choices
+	migration.ProblemOtherChoices: func(a Adviser, s Situation, _ string) Next { // it is finished with its own choices
 		return Next{Command: a.withoutChoices().finish(s)}
 	},
 }
 
-func solutionOf(kind migrate.ProblemKind) solution {
+func solutionOf(kind migration.ProblemKind) solution {
 	for _, row := range solutions {
 		if row.kind == kind {
 			return row
@@ -56,7 +56,7 @@ func solutionOf(kind migrate.ProblemKind) solution {
 
 // Solves returns the flag that solves a problem, with the values from which the operator chooses; nil if none does, or
 // there is one for each dialect.
-func Solves(p migrate.Problem) *Flag {
+func Solves(p migration.Problem) *Flag {
 	row := solutionOf(p.Kind)
 	if row.flag == "" {
 		return nil
@@ -65,7 +65,7 @@ func Solves(p migrate.Problem) *Flag {
 	if p.Fits != "" {
 		f.Values = []string{p.Fits}
 	}
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		if c.Name == f.Name { // a value that blocks is no solution
 			f.Values = []string{strings.Join(slices.DeleteFunc(slices.Clone(c.Values), func(v string) bool { return v == "block" }), "|")}
 		}
@@ -74,7 +74,7 @@ func Solves(p migrate.Problem) *Flag {
 }
 
 // RehearseAgain returns the command that runs, with the flags that solve a plan's problems.
-func (a Adviser) RehearseAgain(plan *migrate.Plan) Next {
+func (a Adviser) RehearseAgain(plan *migration.Plan) Next {
 	var flags []Flag
 	for _, p := range plan.Problems {
 		if f := Solves(p); f != nil && !hasFlag(flags, f.Name) {
@@ -91,12 +91,12 @@ func (a Adviser) unblock(s Situation) Next {
 		s.Run = &s.Plan.Unfinished
 	}
 	for _, p := range s.Plan.Problems {
-		if next := unplannable[p.Kind]; next != nil && (s.Plan.Resumes || p.Kind == migrate.ProblemRollbackUnfinished) {
+		if next := unplannable[p.Kind]; next != nil && (s.Plan.Resumes || p.Kind == migration.ProblemRollbackUnfinished) {
 			return next(a, s, p.Fits)
 		}
 	}
-	has := func(kind migrate.ProblemKind) bool {
-		return slices.ContainsFunc(s.Plan.Problems, func(p migrate.Problem) bool { return p.Kind == kind })
+	has := func(kind migration.ProblemKind) bool {
+		return slices.ContainsFunc(s.Plan.Problems, func(p migration.Problem) bool { return p.Kind == kind })
 	}
 	var first, decided []string
 	for _, row := range solutions {
@@ -118,7 +118,7 @@ func (a Adviser) unblock(s Situation) Next {
 	if len(decided) > 0 {
 		first = append(first, "decide whether you want "+strings.Join(decided, " and "))
 	}
-	dialect := has(migrate.ProblemNoDialect)
+	dialect := has(migration.ProblemNoDialect)
 	if len(first) == 0 && !dialect {
 		first = []string{"resolve the listed problems"}
 	}
@@ -171,7 +171,7 @@ func (a Adviser) migrate(s Situation) Next {
 		switch {
 		case s.Run == nil:
 			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source}, Set("out", RehearsalFile)...)}
-		case s.Run.State == migrate.RunRolledBack:
+		case s.Run.State == migration.RunRolledBack:
 			next.First = "freeze the legacy queue (stop its submissions and workers)"
 		}
 		return next
@@ -188,6 +188,6 @@ func (a Adviser) migrate(s Situation) Next {
 }
 
 // emptied reports whether a job that a plan leaves failed might be stored without content if it is requeued.
-func emptied(p *migrate.Plan) bool {
-	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.Affected(migrate.EffectStoredEmpty)) > 0
+func emptied(p *migration.Plan) bool {
+	return p.Choices.Failed == "failed" && len(p.About("failed")) > 0 && len(p.Affected(migration.EffectStoredEmpty)) > 0
 }

@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -54,17 +55,17 @@ func TestAddsUp(t *testing.T) {
 			twice, never := 0, 0
 			for _, r := range p.Records {
 				switch {
-				case r.Action != migrate.ActionCreate || r.Status != "consumed" && r.Status != "failed":
+				case r.Action != migration.ActionCreate || r.Status != "consumed" && r.Status != "failed":
 				case r.State == "held" || r.State == "failed":
 					never++
 				default:
 					twice++
 				}
 			}
-			equal("records that might run twice", tiles[string(migrate.EffectRunsTwice)], twice)
-			equal("records that might never run", tiles[string(migrate.EffectNeverRuns)], never)
-			if n := regexp.MustCompile(`(\d+) jobs? cannot be processed`).FindStringSubmatch(v.Sentence); n != nil && n[1] != fmt.Sprint(tiles[string(migrate.EffectUnfit)]) {
-				t.Errorf("the tile says %d, the page begins with: %s", tiles[string(migrate.EffectUnfit)], v.Sentence)
+			equal("records that might run twice", tiles[string(migration.EffectRunsTwice)], twice)
+			equal("records that might never run", tiles[string(migration.EffectNeverRuns)], never)
+			if n := regexp.MustCompile(`(\d+) jobs? cannot be processed`).FindStringSubmatch(v.Sentence); n != nil && n[1] != fmt.Sprint(tiles[string(migration.EffectUnfit)]) {
+				t.Errorf("the tile says %d, the page begins with: %s", tiles[string(migration.EffectUnfit)], v.Sentence)
 			}
 			write(t, v.Data)
 		})
@@ -72,7 +73,7 @@ func TestAddsUp(t *testing.T) {
 }
 
 // generatedPlan is a plan of a queue and of choices that are generated from a seed, as it was saved.
-func generatedPlan(t *testing.T, seed uint64) *migrate.Plan {
+func generatedPlan(t *testing.T, seed uint64) *migration.Plan {
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -99,17 +100,17 @@ func generatedPlan(t *testing.T, seed uint64) *migrate.Plan {
 		t.Cleanup(w.Close)
 		return &w.Reader
 	}
-	src, err := migrate.OpenSource(t.Context(), open(server.Addr()), migrate.DefaultQueues(), legacy.Options{})
+	src, err := migrate.OpenSource(t.Context(), open(server.Addr()), migration.DefaultQueues(), legacy.Options{})
 	must(err)
-	opt := migrate.PlanOptions{Dialect: newqueue.Dialects[seed%2], NewQueue: true, Choices: migrate.DefaultChoices(), Source: "zk1", Target: "zk1/new"}
-	for _, c := range migrate.AllChoices {
+	opt := migration.PlanOptions{Dialect: newqueue.Dialects[seed%2], NewQueue: true, Choices: migration.DefaultChoices(), Source: "zk1", Target: "zk1/new"}
+	for _, c := range migration.AllChoices {
 		*c.Value(&opt.Choices) = c.Values[rnd.IntN(len(c.Values))]
 	}
 	p, err := migrate.MakePlan(t.Context(), src, open(server.Addr()+"/new"), opt)
 	must(err)
 	var b bytes.Buffer
 	must(p.Write(&b))
-	p, err = migrate.ReadPlan(&b)
+	p, err = migration.ReadPlan(&b)
 	must(err)
 	return p
 }

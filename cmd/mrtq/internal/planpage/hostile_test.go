@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // nasty are texts that would do harm as markup or script.
@@ -24,7 +24,7 @@ var nasty = []string{
 }
 
 // own are the types whose values only mrtq chooses: none is text of others.
-var own = map[reflect.Type]bool{reflect.TypeFor[migrate.Action](): true, reflect.TypeFor[migrate.Effect](): true, reflect.TypeFor[time.Time](): true}
+var own = map[reflect.Type]bool{reflect.TypeFor[migration.Action](): true, reflect.TypeFor[migration.Effect](): true, reflect.TypeFor[time.Time](): true}
 
 // poison sets every text below a value. A slice gets elements until it has some of each kind
 // of nasty text.

@@ -27,12 +27,12 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness/rehearse"
 	"mrtq/internal/text"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // Data is everything that a page can show.
 type Data struct {
-	*migrate.Plan
+	*migration.Plan
 	Made time.Time
 	// PlanID is the digest of the plan's file, unpacked, Version that of mrtq, and Rehearsal what --rehearsal gave; nil
 	// for nothing.
@@ -61,7 +61,7 @@ type tile struct {
 }
 
 type choice struct {
-	migrate.Choice
+	migration.Choice
 	Chosen string
 	N      int // how many records it is about
 }
@@ -92,25 +92,25 @@ func newContent(d *Data) *content {
 func (v *content) tiles() {
 	add := func(n int, label, tone, link string) { v.Tiles = append(v.Tiles, tile{n, label, tone, link}) }
 	add(len(v.Records), "records", "", "records")
-	for _, action := range migrate.Actions {
+	for _, action := range migration.Actions {
 		if n := v.Count(action); n > 0 {
 			add(n, view.ToDo[action], "", "records")
 		}
 	}
-	for _, e := range migrate.Effects {
+	for _, e := range migration.Effects {
 		n := len(v.Affected(e))
 		switch {
-		case e == migrate.EffectWarning: // not a number of records
+		case e == migration.EffectWarning: // not a number of records
 		case n > 0:
 			add(n, string(e), tone(e), "risks")
-		case e == migrate.EffectRunsTwice || e == migrate.EffectNeverRuns:
+		case e == migration.EffectRunsTwice || e == migration.EffectNeverRuns:
 			add(n, string(e), "good", "risks")
 		}
 	}
 }
 
-func tone(e migrate.Effect) string {
-	if e == migrate.EffectLost || e == migrate.EffectRunsTwice {
+func tone(e migration.Effect) string {
+	if e == migration.EffectLost || e == migration.EffectRunsTwice {
 		return "bad"
 	}
 	return "warn"
@@ -151,7 +151,7 @@ func (v *content) facts() {
 }
 
 func (v *content) decisions() {
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		if row := (choice{c, *c.Value(&v.Plan.Choices), len(v.About(c.Name))}); row.N > 0 || row.Chosen != c.Values[0] {
 			v.Choices = append(v.Choices, row)
 		}
@@ -163,7 +163,7 @@ func (v *content) reasons() {
 	index := map[[2]string]int{}
 	for i := range v.Records {
 		r := &v.Records[i]
-		if r.Action != migrate.ActionSkip && r.Action != migrate.ActionQuarantine && r.Action != migrate.ActionBlock {
+		if r.Action != migration.ActionSkip && r.Action != migration.ActionQuarantine && r.Action != migration.ActionBlock {
 			continue
 		}
 		// A decoder's error begins with its kind: "corrupt-zlib at byte 15: …".
@@ -200,7 +200,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number,
 	"line":   text.Line,
 	"tone":   tone,
-	"toDo":   func(a migrate.Action) string { return view.ToDo[a] },
+	"toDo":   func(a migration.Action) string { return view.ToDo[a] },
 	"rest":   func(paths []string) int { return len(paths) - 1 },
 }).Parse(pageHTML))
 

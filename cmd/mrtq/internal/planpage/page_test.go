@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mrtq/internal/goldenfile"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -31,7 +31,7 @@ func write(t testing.TB, d *Data) string {
 // TestPage: everything that pages of small plans show, without the style sheet.
 func TestPage(t *testing.T) {
 	style := regexp.MustCompile(`(?s)(<style>).*?(</style>)|sha256-.*?=`)
-	for name, d := range map[string]*Data{"planned": sample(60), "stopped": stopped(), "nothing": {Plan: &migrate.Plan{Target: sampleTarget, Choices: migrate.DefaultChoices()}}} {
+	for name, d := range map[string]*Data{"planned": sample(60), "stopped": stopped(), "nothing": {Plan: &migration.Plan{Target: sampleTarget, Choices: migration.DefaultChoices()}}} {
 		goldenfile.Compare(t, filepath.Join("testdata", name+".html"), style.ReplaceAllString(write(t, d), "$1$2"), *update)
 	}
 }
@@ -39,8 +39,8 @@ func TestPage(t *testing.T) {
 // TestLostComesFirst: what loses work has a tile of its own, in red, before all other effects, and the verdict counts it.
 func TestLostComesFirst(t *testing.T) {
 	d := sample(60)
-	lost := migrate.Finding{Kind: "lost-if-unsized", Effect: migrate.EffectLost, What: "its priority is 95", Items: d.Findings[0].Items[:1]}
-	d.Findings = append([]migrate.Finding{lost}, d.Findings...)
+	lost := migration.Finding{Kind: "lost-if-unsized", Effect: migration.EffectLost, What: "its priority is 95", Items: d.Findings[0].Items[:1]}
+	d.Findings = append([]migration.Finding{lost}, d.Findings...)
 	v := newContent(d)
 	first := slices.IndexFunc(v.Tiles, func(t tile) bool { return t.Link == "risks" })
 	if got, want := v.Tiles[first], (tile{1, "might be lost", "bad", "risks"}); got != want || !strings.Contains(v.Sentence, "1 job might be lost") {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -23,14 +23,14 @@ func HoldNames(paths []string) string {
 }
 
 // ownersText names all owners of a hold. Of one that is no run, it also says since when, and why.
-func ownersText(owners []migrate.HoldOwner) string {
+func ownersText(owners []migration.HoldOwner) string {
 	var texts []string
 	for _, o := range owners {
 		text := o.By
-		if !migrate.IsRunID(o.By) && !o.At.IsZero() {
+		if !migration.IsRunID(o.By) && !o.At.IsZero() {
 			text += " since " + o.At.Format(time.RFC3339)
 		}
-		if !migrate.IsRunID(o.By) && o.Why != "" {
+		if !migration.IsRunID(o.By) && o.Why != "" {
 			text += " (" + o.Why + ")"
 		}
 		texts = append(texts, text)
@@ -39,7 +39,7 @@ func ownersText(owners []migrate.HoldOwner) string {
 }
 
 // HoldsText says which queues and collections are held, and by whom.
-func HoldsText(holds []migrate.HoldStatus) string {
+func HoldsText(holds []migration.Hold) string {
 	var order, parts []string
 	names := map[string][]string{} // by owners
 	for _, h := range holds {

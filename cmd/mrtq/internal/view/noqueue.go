@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"mrtq/internal/sides"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // NoQueue says that no new queue is at a place, and what is there instead. It says first if that is
 // a legacy queue.
-func NoQueue(text string, found *migrate.NoQueue) string {
+func NoQueue(text string, found *migration.NoQueue) string {
 	p, _ := sides.Parse(text)
 	says := "there is no new queue at " + text + ": "
 	switch {

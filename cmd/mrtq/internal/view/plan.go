@@ -10,16 +10,16 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/znode"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // Plan prints a plan as tables: first what would be done, then everything that an
 // operator should know before.
-func Plan(s *screen.Screen, p *migrate.Plan) {
+func Plan(s *screen.Screen, p *migration.Plan) {
 	s.Prose("source    ", p.Source)
 	s.Prose("target    ", p.Target)
-	if slices.ContainsFunc(p.Problems, func(x migrate.Problem) bool { return x.Kind == migrate.ProblemNoDialect }) {
+	if slices.ContainsFunc(p.Problems, func(x migration.Problem) bool { return x.Kind == migration.ProblemNoDialect }) {
 		s.Prose("run       ", planRun(p)+", no dialect chosen")
 	} else {
 		s.Prose("run       ", fmt.Sprintf("%s, dialect %s", planRun(p), p.Dialect))
@@ -30,7 +30,7 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	}
 	s.Println()
 	s.Table("", []string{"RECORDS", "COUNT"}, countRows(p))
-	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migrate.Tally) screen.Row {
+	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migration.Tally) screen.Row {
 		return screen.Row{string(t.Queue), t.Status, t.State, t.Count}
 	})
 	if n := len(p.Batches); n > 0 {
@@ -58,7 +58,7 @@ func Plan(s *screen.Screen, p *migrate.Plan) {
 	printProblems(s, p)
 }
 
-func printFindings(s *screen.Screen, findings []migrate.Finding) {
+func printFindings(s *screen.Screen, findings []migration.Finding) {
 	if len(findings) > 0 {
 		s.Println("What could happen")
 	}
@@ -82,7 +82,7 @@ func printFindings(s *screen.Screen, findings []migrate.Finding) {
 	}
 }
 
-func planRun(p *migrate.Plan) string {
+func planRun(p *migration.Plan) string {
 	switch {
 	case p.Resumes:
 		return "finishes " + p.Run
@@ -95,19 +95,19 @@ func planRun(p *migrate.Plan) string {
 }
 
 // ToDo has the words for each action, in the table of a plan and in its verdict.
-var ToDo = map[migrate.Action]string{
-	migrate.ActionCreate:     "to create",
-	migrate.ActionUnchanged:  "migrated before",
-	migrate.ActionChanged:    "migrated before and changed since",
-	migrate.ActionRemoved:    "migrated before and removed since",
-	migrate.ActionSkip:       "to skip",
-	migrate.ActionQuarantine: "to quarantine",
-	migrate.ActionBlock:      "to decide",
+var ToDo = map[migration.Action]string{
+	migration.ActionCreate:     "to create",
+	migration.ActionUnchanged:  "migrated before",
+	migration.ActionChanged:    "migrated before and changed since",
+	migration.ActionRemoved:    "migrated before and removed since",
+	migration.ActionSkip:       "to skip",
+	migration.ActionQuarantine: "to quarantine",
+	migration.ActionBlock:      "to decide",
 }
 
-func countRows(p *migrate.Plan) []screen.Row {
+func countRows(p *migration.Plan) []screen.Row {
 	var rows []screen.Row
-	for _, action := range migrate.Actions {
+	for _, action := range migration.Actions {
 		if n := p.Count(action); n > 0 {
 			rows = append(rows, screen.Row{ToDo[action], n})
 		}
@@ -115,9 +115,9 @@ func countRows(p *migrate.Plan) []screen.Row {
 	return append(rows, screen.Row{"all", len(p.Records)})
 }
 
-func printChoices(s *screen.Screen, p *migrate.Plan) {
+func printChoices(s *screen.Screen, p *migration.Plan) {
 	var rows []screen.Row
-	for _, c := range migrate.AllChoices {
+	for _, c := range migration.AllChoices {
 		if about := p.About(c.Name); len(about) > 0 {
 			rows = append(rows, screen.Row{"--" + c.Name, *c.Value(&p.Choices), len(about)})
 		}
@@ -126,7 +126,7 @@ func printChoices(s *screen.Screen, p *migrate.Plan) {
 }
 
 // printProblems prints the problems, and what to do about each kind, once.
-func printProblems(s *screen.Screen, p *migrate.Plan) {
+func printProblems(s *screen.Screen, p *migration.Plan) {
 	for i, x := range p.Problems {
 		switch {
 		case i == screen.MostRows:
@@ -158,22 +158,22 @@ func printProblems(s *screen.Screen, p *migrate.Plan) {
 }
 
 // printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
-func printLocks(s *screen.Screen, p *migrate.Plan) {
+func printLocks(s *screen.Screen, p *migration.Plan) {
 	screen.List(s, "Legacy locks: the release does not lift the hold of ingest while one is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
-		func(l migrate.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
+		func(l migration.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
 }
 
-func printMigratedBefore(s *screen.Screen, p *migrate.Plan) {
-	var removed, changed []migrate.PlanRecord
+func printMigratedBefore(s *screen.Screen, p *migration.Plan) {
+	var removed, changed []migration.PlanRecord
 	for _, r := range p.Records {
 		switch r.Action {
-		case migrate.ActionRemoved:
+		case migration.ActionRemoved:
 			removed = append(removed, r)
-		case migrate.ActionChanged:
+		case migration.ActionChanged:
 			changed = append(changed, r)
 		}
 	}
-	row := func(r migrate.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
+	row := func(r migration.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
 	screen.List(s, "Migrated before, and the job removed: not created again, unless --again names the record", removed, []string{"RECORD", "JOB", "WHY"}, row)
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }
@@ -187,9 +187,9 @@ func firstOf(names []string) string {
 }
 
 // PlanVerdict sums up a plan: whether it can be applied, in a word, and what it does with the records.
-func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
+func PlanVerdict(p *migration.Plan) (tone screen.Tone, word, text string) {
 	var parts []string
-	for _, action := range migrate.Actions {
+	for _, action := range migration.Actions {
 		if n := p.Count(action); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, ToDo[action]))
 		}
@@ -213,7 +213,7 @@ func PlanVerdict(p *migrate.Plan) (tone screen.Tone, word, text string) {
 }
 
 // PlanNotes counts what an operator should look at before a plan is carried out.
-func PlanNotes(p *migrate.Plan) []string {
+func PlanNotes(p *migration.Plan) []string {
 	findings, waits := len(p.Findings), 0
 	if p.Empty() { // they were seen before
 		findings = 0
@@ -226,19 +226,19 @@ func PlanNotes(p *migrate.Plan) []string {
 	return counted([]note{
 		{len(p.Locks), "legacy lock is still held", "legacy locks are still held"},
 		{findings, "finding in the plan", "findings in the plan"},
-		{len(p.Affected(migrate.EffectLost)), "job might be lost", "jobs might be lost"},
-		{len(p.Affected(migrate.EffectRunsTwice)), "job might run twice", "jobs might run twice"},
+		{len(p.Affected(migration.EffectLost)), "job might be lost", "jobs might be lost"},
+		{len(p.Affected(migration.EffectRunsTwice)), "job might run twice", "jobs might run twice"},
 		{waits, "job or request won't run until an administrator releases or requeues it", "jobs and requests won't run until an administrator releases or requeues them"},
-		{len(p.Affected(migrate.EffectUnfit)), "job cannot be processed", "jobs cannot be processed"},
+		{len(p.Affected(migration.EffectUnfit)), "job cannot be processed", "jobs cannot be processed"},
 	})
 }
 
 // ChangedSince counts the migrated records that are not as they were. [PlanVerdict] counts them
 // among the records.
-func ChangedSince(p *migrate.Plan) []string {
+func ChangedSince(p *migration.Plan) []string {
 	return counted([]note{
-		{p.Count(migrate.ActionRemoved), "migrated record no longer has a job", "migrated records no longer have a job"},
-		{p.Count(migrate.ActionChanged), "migrated record has changed since", "migrated records have changed since"},
+		{p.Count(migration.ActionRemoved), "migrated record no longer has a job", "migrated records no longer have a job"},
+		{p.Count(migration.ActionChanged), "migrated record has changed since", "migrated records have changed since"},
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/legacy"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // BadStatus selects the records that can't be decoded.
@@ -42,7 +42,7 @@ type recordError struct {
 }
 
 // RecordOf returns a record as JSON. It has an error instead of its content if it can't be decoded.
-func RecordOf(r migrate.Record) Record {
+func RecordOf(r migration.Record) Record {
 	if r.Err != nil {
 		e := &recordError{Kind: r.Err.Kind, Message: r.Err.Error()}
 		if r.Err.Offset >= 0 {
@@ -64,7 +64,7 @@ func RecordOf(r migrate.Record) Record {
 }
 
 // summary is text from a record's payload, by which an operator recognises the record.
-func summary(r migrate.Record) string {
+func summary(r migration.Record) string {
 	var parts []string
 	for _, name := range []string{"jobID", "objectID", "title", "manifestURL", "token"} {
 		if s, ok := r.Legacy.Payload.Text(name); ok {
@@ -82,7 +82,7 @@ func summary(r migrate.Record) string {
 // RecordPrinter prints records as they come, without keeping all of them in memory, but for json.
 // End prints what is left; it is called once, after the last record.
 type RecordPrinter struct {
-	Add func(migrate.Record) error
+	Add func(migration.Record) error
 	End func() error
 }
 
@@ -91,10 +91,10 @@ func NewRecordPrinter(s *screen.Screen, output string) RecordPrinter {
 	switch output {
 	case "ndjson":
 		w := bufio.NewWriter(s.Out)
-		return RecordPrinter{func(r migrate.Record) error { return screen.WriteJSONLine(w, RecordOf(r)) }, w.Flush}
+		return RecordPrinter{func(r migration.Record) error { return screen.WriteJSONLine(w, RecordOf(r)) }, w.Flush}
 	case "json":
 		list := []Record{}
-		return RecordPrinter{func(r migrate.Record) error { list = append(list, RecordOf(r)); return nil }, func() error { return screen.WriteJSON(s.Out, list) }}
+		return RecordPrinter{func(r migration.Record) error { list = append(list, RecordOf(r)); return nil }, func() error { return screen.WriteJSON(s.Out, list) }}
 	}
 	t := recordTable{s: s}
 	return RecordPrinter{t.add, t.end}
@@ -109,7 +109,7 @@ type recordTable struct {
 
 const rowsAtOnce = 5000
 
-func (t *recordTable) add(r migrate.Record) error {
+func (t *recordTable) add(r migration.Record) error {
 	t.rows = append(t.rows, RecordRow(r))
 	if len(t.rows) == rowsAtOnce {
 		return t.end()
@@ -124,7 +124,7 @@ func (t *recordTable) end() error {
 }
 
 // RecordRow returns a row of the table of records.
-func RecordRow(r migrate.Record) screen.Row {
+func RecordRow(r migration.Record) screen.Row {
 	if r.Err != nil {
 		return screen.Row{r.Path, BadStatus, "", "", r.Err.Error()}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // A long table is printed in parts: each has a header, and every record is in one of them.
@@ -16,7 +16,7 @@ func TestRecordsInParts(t *testing.T) {
 		var out bytes.Buffer
 		p := NewRecordPrinter(screen.New(&out, &out), "table")
 		for i := range n {
-			if err := p.Add(migrate.Record{Path: fmt.Sprintf("/ingest/%d", i)}); err != nil {
+			if err := p.Add(migration.Record{Path: fmt.Sprintf("/ingest/%d", i)}); err != nil {
 				t.Fatal(err)
 			}
 		}

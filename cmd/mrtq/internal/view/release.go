@@ -9,6 +9,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
+	"mrtq/migration"
 )
 
 // Release prints what stands in the way of a release.
@@ -18,13 +19,13 @@ func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 	atWork(s, r.AtWork)
 }
 
-func twice(s *screen.Screen, records []migrate.Note) {
+func twice(s *screen.Screen, records []migration.Note) {
 	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-		func(n migrate.Note) screen.Row { return screen.Row{n.Record, n.Job} })
+		func(n migration.Note) screen.Row { return screen.Row{n.Record, n.Job} })
 }
 
-func atWork(s *screen.Screen, work []migrate.LegacyActivity) {
-	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migrate.LegacyActivity) screen.Row {
+func atWork(s *screen.Screen, work []migration.LegacyActivity) {
+	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migration.LegacyActivity) screen.Row {
 		return screen.Row{w.Path, string(w.What), timeText(w.Since)}
 	})
 }
@@ -52,7 +53,7 @@ func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone sc
 		{len(r.Lifted) > 0, screen.Good, "done", screen.Count(len(r.Lifted), "hold", "holds") + " lifted: " + HoldNames(r.Lifted)},
 		{restored && why == nil && len(done) == 0 && did, screen.Good, "done", "the runs' records say now that the target was restored"},
 		{why == nil && !left && !did, screen.Good, "nothing to do", "nothing is held there"},
-		{why == nil && did && !slices.ContainsFunc(r.Left, migrate.HoldStatus.OfRun), attention, "done", "the migration itself holds no queue any more"},
+		{why == nil && did && !slices.ContainsFunc(r.Left, migration.Hold.OfRun), attention, "done", "the migration itself holds no queue any more"},
 		{true, attention, "done", "no queue was released"},
 	} {
 		if row.applies {
@@ -73,17 +74,17 @@ func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone sc
 	return tone, word, text
 }
 
-func atWorkText(work []migrate.LegacyActivity) string {
-	count := map[migrate.ActivityKind]int{}
+func atWorkText(work []migration.LegacyActivity) string {
+	count := map[migration.ActivityKind]int{}
 	var since time.Time
 	for _, w := range work {
 		count[w.What]++
-		if w.What != migrate.ActivityWaiting && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
+		if w.What != migration.ActivityWaiting && !w.Since.IsZero() && (since.IsZero() || w.Since.Before(since)) {
 			since = w.Since
 		}
 	}
-	text := strings.Join(counted([]note{{count[migrate.ActivityConsumed], "consumed record", "consumed records"}, {count[migrate.ActivityLocked], "lock", "locks"},
-		{count[migrate.ActivityWaiting], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
+	text := strings.Join(counted([]note{{count[migration.ActivityConsumed], "consumed record", "consumed records"}, {count[migration.ActivityLocked], "lock", "locks"},
+		{count[migration.ActivityWaiting], "record that waits for a legacy worker", "records that wait for legacy workers"}}), ", ")
 	if !since.IsZero() {
 		text += ", the oldest since " + timeText(since)
 	}

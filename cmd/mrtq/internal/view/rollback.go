@@ -8,6 +8,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -37,19 +38,19 @@ func StaysText(u *migrate.RollbackResult) string {
 
 // Rollback prints the jobs and requests that a rollback leaves.
 func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
-	row := func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
+	row := func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
-	for _, list := range [][]migrate.Note{u.AtWork, u.Keeps, u.Forced} {
-		slices.SortFunc(list, func(a, b migrate.Note) int { return cmp.Compare(a.Record, b.Record) })
+	for _, list := range [][]migration.Note{u.AtWork, u.Keeps, u.Forced} {
+		slices.SortFunc(list, func(a, b migration.Note) int { return cmp.Compare(a.Record, b.Record) })
 	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
 	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
 	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 
-func undecided(s *screen.Screen, records []migrate.Note) {
-	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migrate.Note) screen.Row {
+func undecided(s *screen.Screen, records []migration.Note) {
+	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migration.Note) screen.Row {
 		why := u.Question.Says()
 		if u.Why != "" {
 			why += "; what was decided can't be done yet: " + u.Why

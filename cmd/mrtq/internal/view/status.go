@@ -8,6 +8,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
@@ -70,8 +71,8 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 	}
 	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
 	undecided(s, st.Undecided())
-	var work []migrate.LegacyActivity
-	var both []migrate.Note
+	var work []migration.LegacyActivity
+	var both []migration.Note
 	for _, l := range st.Legacy {
 		work, both = append(work, l.AtWork...), append(both, l.Twice...)
 	}
@@ -85,7 +86,7 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		{"They can't be read with these credentials", func(l migrate.LegacyStatus) []string { return l.Unreadable }},
 		{"Not migrated: in the legacy queue alone", func(l migrate.LegacyStatus) []string { return l.NotMigrated }},
 	} {
-		if run := st.Current(); run == nil || run.State != migrate.RunDone {
+		if run := st.Current(); run == nil || run.State != migration.RunDone {
 			break // then that is where they should be
 		}
 		var paths []string
@@ -164,9 +165,9 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	switch {
 	case !r.Completed.IsZero():
 		return "completed"
-	case r.State == migrate.RunRunning && s.Migrators == 0:
+	case r.State == migration.RunRunning && s.Migrators == 0:
 		return "unfinished"
-	case r.State != migrate.RunDone:
+	case r.State != migration.RunDone:
 		return stateWord(r.State)
 	case r.Releasing:
 		return "release unfinished"
@@ -178,7 +179,7 @@ func stateShown(s *migrate.Status, r migrate.RunStatus) string {
 	return "released"
 }
 
-func stateWord(state migrate.RunState) string { return strings.ReplaceAll(string(state), "-", " ") }
+func stateWord(state migration.RunState) string { return strings.ReplaceAll(string(state), "-", " ") }
 
 // unsound are the steps that come before any other, because a run is not finished or its records are
 // damaged.
@@ -228,10 +229,10 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	if s.Uncompleted > 0 {
 		word, text = "unfinished", completingText(s.Uncompleted)+"; "+text
 	}
-	if run.State == migrate.RunRolledBack && run.Present > 0 {
+	if run.State == migration.RunRolledBack && run.Present > 0 {
 		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
 	}
-	if older := s.Older(); older != nil && run.State == migrate.RunRolledBack {
+	if older := s.Older(); older != nil && run.State == migration.RunRolledBack {
 		text += "; " + older.ID + " is not rolled back"
 	}
 	if held == "" {
@@ -242,7 +243,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 		{len(s.Unreported), "batch has no unfinished job, and nobody reports it", "batches have no unfinished job, and nobody reports them"}}) {
 		text += "; " + of
 	}
-	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migrate.RunDone && len(r.Releases) > 0 }) {
+	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migration.RunDone && len(r.Releases) > 0 }) {
 		text += ". " + screen.Count(waiting, "job or request is", "jobs and requests are") +
 			" held or failed, until an administrator releases or requeues each with the admin tool"
 	}
@@ -253,8 +254,8 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 }
 
 // unfinishedText says how far a run is that is running or rolling back. known is what else is known of it; it may be "".
-func unfinishedText(run *migrate.Run, known string) string {
-	if run.State == migrate.RunRollingBack {
+func unfinishedText(run *migration.Run, known string) string {
+	if run.State == migration.RunRollingBack {
 		return fmt.Sprintf("the rollback of %s is not finished%s: %d of its %s removed", run.ID, known, run.Removed.Records(), screen.Count(run.Created.Records(), "job or request is", "jobs and requests are"))
 	}
 	return fmt.Sprintf("%s is not finished%s: %d of %s", run.ID, known, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
@@ -307,7 +308,7 @@ func heldText(s *migrate.Status) string {
 	}
 	var free []string
 	for _, q := range newqueue.QueueHolds {
-		if s.NoQueue == nil && !slices.ContainsFunc(s.Holds, func(h migrate.HoldStatus) bool { return h.Path == newqueue.QueueHoldPath(q) }) {
+		if s.NoQueue == nil && !slices.ContainsFunc(s.Holds, func(h migration.Hold) bool { return h.Path == newqueue.QueueHoldPath(q) }) {
 			free = append(free, string(q))
 		}
 	}

@@ -8,25 +8,25 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/migrate"
+	"mrtq/migration"
 	"mrtq/newqueue"
 )
 
 // groups are the groups of differences, the gravest first: the title of their list, and the words for one difference and
 // for many.
 var groups = []struct {
-	is               migrate.DifferenceGroup
+	is               migration.DifferenceGroup
 	title, one, many string
 }{
-	{migrate.DamageGroup, "Damage", "damaged", "damaged"},
-	{migrate.UndecidedGroup, "Somebody must decide which queue has the work of these records", "record to decide about", "records to decide about"},
-	{migrate.UnfinishedGroup, "Unfinished", "unfinished", "unfinished"},
-	{migrate.RestoredGroup, "Restored from a backup", "restored from a backup", "restored from a backup"},
-	{migrate.ActedOnGroup, "Acted on since they were migrated: a worker, a service or an administrator did this", "acted on", "acted on"},
+	{migration.DamageGroup, "Damage", "damaged", "damaged"},
+	{migration.UndecidedGroup, "Somebody must decide which queue has the work of these records", "record to decide about", "records to decide about"},
+	{migration.UnfinishedGroup, "Unfinished", "unfinished", "unfinished"},
+	{migration.RestoredGroup, "Restored from a backup", "restored from a backup", "restored from a backup"},
+	{migration.ActedOnGroup, "Acted on since they were migrated: a worker, a service or an administrator did this", "acted on", "acted on"},
 }
 
 // Verdict prints a verification.
-func Verdict(s *screen.Screen, v *migrate.Verdict) {
+func Verdict(s *screen.Screen, v *migration.Verdict) {
 	r := v.Records
 	rows := []screen.Row{{"migrated", r.Migrated}}
 	for _, more := range []struct {
@@ -40,12 +40,12 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 	s.Table("", []string{"RECORDS", "COUNT"}, append(rows, screen.Row{"all", r.Total}))
 	var left []string // of deleted jobs
 	for _, g := range groups {
-		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind.Group() != g.is || d.Kind == notKept })
+		differences := slices.DeleteFunc(slices.Clone(v.Differences), func(d migration.Difference) bool { return d.Kind.Group() != g.is || d.Kind == notKept })
 		header := []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}
-		if g.is == migrate.DamageGroup {
+		if g.is == migration.DamageGroup {
 			header = append(header, "WHO CAN CAUSE IT")
 		}
-		screen.List(s, g.title, differences, header, func(d migrate.Difference) screen.Row {
+		screen.List(s, g.title, differences, header, func(d migration.Difference) screen.Row {
 			return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}[:len(header)]
 		})
 		for _, d := range differences {
@@ -55,22 +55,22 @@ func Verdict(s *screen.Screen, v *migrate.Verdict) {
 		}
 	}
 	screen.List(s, "What is left of jobs whose batch was deleted. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
-	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migrate.Difference) bool { return d.Kind != notKept })
-	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migrate.Difference) screen.Row { return screen.Row{d.Path} })
+	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migration.Difference) bool { return d.Kind != notKept })
+	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migration.Difference) screen.Row { return screen.Row{d.Path} })
 	rest := v.NotMigrated
-	if v.State != migrate.RunDone {
+	if v.State != migration.RunDone {
 		rest = nil // that is where they should be
 	}
 	screen.List(s, "Not migrated: in the legacy queue alone", rest, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job} })
+	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, []string{"LEGACY RECORD", "JOB OR REQUEST"}, func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job} })
 	for _, of := range []struct {
 		title   string
-		remarks []migrate.Note
+		remarks []migration.Note
 	}{
 		{"Migrated, and taken by a legacy worker since: a release withdraws the job", v.Legacy},
 		{"Also", v.Notices},
 	} {
-		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migrate.Note) screen.Row { return screen.Row{i.Record, i.Job, i.Why} })
+		screen.List(s, of.title, of.remarks, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}, func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job, i.Why} })
 	}
 	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
 	if v.Unrelated > 0 {
@@ -99,7 +99,7 @@ func QueueNames(queues []newqueue.QueueHold) string {
 }
 
 // VerdictText says how a verification ended, in a word and in a clause.
-func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, text string) {
+func VerdictText(v *migration.Verdict, target string) (tone screen.Tone, word, text string) {
 	var parts []string
 	for _, g := range groups {
 		if n := v.CountGroup(g.is); n > 0 {
@@ -122,11 +122,11 @@ func VerdictText(v *migrate.Verdict, target string) (tone screen.Tone, word, tex
 		return screen.Bad, "failed", fmt.Sprintf("the target matches the source, but the quarantine file lacks the bytes of %s%s", screen.Count(len(v.Differences), "record", "records"), also)
 	case v.Run == "":
 		return screen.Bad, "failed", fmt.Sprintf("no migration is recorded in %s. Check this address and its chroot, or migrate first", advice.Word(target))
-	case v.CountGroup(migrate.UnfinishedGroup) == len(v.Differences) && !v.OK():
+	case v.CountGroup(migration.UnfinishedGroup) == len(v.Differences) && !v.OK():
 		return screen.Bad, "failed", unfinishedText(&v.Current, "")
 	case !v.OK():
 		return screen.Bad, "failed", fmt.Sprintf("the target does not match the source: %s%s", strings.Join(parts, ", "), also)
-	case v.State == migrate.RunRolledBack:
+	case v.State == migration.RunRolledBack:
 		return screen.Good, "passed", fmt.Sprintf("%s was rolled back, and every record that it still has is accounted for%s", v.Run, also)
 	case len(v.Released) == 0:
 		text = "the target matches the source"
@@ -149,6 +149,6 @@ func sentences(texts []string) (all string) {
 }
 
 // Counts counts what a run created, or a rollback removed.
-func Counts(c migrate.Counts) string {
+func Counts(c migration.Counts) string {
 	return fmt.Sprintf("%s, %s and %s", screen.Count(c.Jobs, "job", "jobs"), screen.Count(c.Access, "access request", "access requests"), screen.Count(c.Batches, "batch", "batches"))
 }

@@ -1,10 +1,9 @@
-package plan
+package migration
 
 import (
 	"slices"
 
 	"mrtq/legacy"
-	"mrtq/migrate/internal/rules"
 )
 
 // About returns the paths of the records that a choice is about, by the choice's name. Records
@@ -13,7 +12,7 @@ func (p *Plan) About(choice string) (paths []string) {
 	status := map[string]legacy.Status{"consumed": legacy.Consumed, "completed": legacy.Completed, "deleted": legacy.Deleted, "failed": legacy.Failed}
 	unreadable := map[string]bool{} // no choice is about them: somebody must give mrtq permission
 	for _, x := range p.Problems {
-		unreadable[x.Path] = unreadable[x.Path] || x.Kind == Unreadable
+		unreadable[x.Path] = unreadable[x.Path] || x.Kind == ProblemUnreadable
 	}
 	for i := range p.Records {
 		r := &p.Records[i]
@@ -46,7 +45,7 @@ func (p *Plan) found(is func(*Finding) bool) (paths []string) {
 
 // Tally counts the records that become a job or request, by what they were and become.
 type Tally struct {
-	Queue  rules.QueueKind
+	Queue  QueueKind
 	Status string // legacy status
 	State  string // in which the job or request begins
 	Count  int
@@ -57,7 +56,7 @@ func (p *Plan) Tallies() (tallies []Tally) {
 	at := map[Tally]int{}
 	for i := range p.Records {
 		r := &p.Records[i]
-		if r.Action != Create {
+		if r.Action != ActionCreate {
 			continue
 		}
 		key := Tally{Queue: r.Queue, Status: r.Status, State: r.State}

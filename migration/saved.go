@@ -1,4 +1,4 @@
-package plan
+package migration
 
 import (
 	"bufio"
@@ -10,11 +10,10 @@ import (
 	"slices"
 
 	"mrtq/internal/text"
-	"mrtq/migrate/internal/ledger"
 )
 
-// ErrFile says that a file is not a saved plan, or not a whole one.
-var ErrFile = errors.New("this is not a plan as mrtq saved it")
+// ErrPlanFile says that a file is not a saved plan, or not a whole one.
+var ErrPlanFile = errors.New("this is not a plan as mrtq saved it")
 
 const savedFormat = 4
 
@@ -84,8 +83,8 @@ func emptyLists(v reflect.Value) {
 	}
 }
 
-// Read reads a saved plan. The error wraps [ErrFile], or comes from r.
-func Read(r io.Reader) (*Plan, error) {
+// ReadPlan reads a saved plan. The error wraps [ErrPlanFile], or comes from r.
+func ReadPlan(r io.Reader) (*Plan, error) {
 	saved := struct {
 		Format int `json:"format"`
 		*alias
@@ -93,30 +92,30 @@ func Read(r io.Reader) (*Plan, error) {
 	}{alias: &alias{}}
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(&saved); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, text.PlainJSON(err))
+		return nil, fmt.Errorf("%w: %w", ErrPlanFile, text.PlainJSON(err))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrFile, dec.InputOffset())
+		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrPlanFile, dec.InputOffset())
 	}
 	switch {
 	case saved.Format != savedFormat:
-		return nil, fmt.Errorf("%w: it has format %d, and this version of mrtq reads format %d", ErrFile, saved.Format, savedFormat)
+		return nil, fmt.Errorf("%w: it has format %d, and this version of mrtq reads format %d", ErrPlanFile, saved.Format, savedFormat)
 	case saved.Count != len(saved.Records):
-		return nil, fmt.Errorf("%w: it has %d of %d records", ErrFile, len(saved.Records), saved.Count)
+		return nil, fmt.Errorf("%w: it has %d of %d records", ErrPlanFile, len(saved.Records), saved.Count)
 	}
 	p := (*Plan)(saved.alias)
 	if len(p.Settings.ACL) == 0 {
 		p.Settings.ACL = nil // open to all
 	}
 	if err := p.Choices.Validate(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+		return nil, fmt.Errorf("%w: %w", ErrPlanFile, err)
 	}
 	return p, nil
 }
 
 // Options returns the options with which the plan was made.
-func (p *Plan) Options() Options {
-	opt := p.Settings.Options
+func (p *Plan) Options() PlanOptions {
+	opt := p.Settings.PlanOptions
 	opt.Dialect, opt.Choices, opt.Source, opt.Target = p.Dialect, p.Choices, p.Source, p.Target
 	return opt
 }
@@ -142,7 +141,7 @@ func (p *Plan) Differences(now *Plan) []string {
 	if !slices.Equal(p.Settings.ACL, now.Settings.ACL) {
 		differ("its znodes would get another ACL")
 	}
-	lines := map[string]*Record{}
+	lines := map[string]*PlanRecord{}
 	for i := range p.Records {
 		lines[p.Records[i].Path] = &p.Records[i]
 	}
@@ -168,13 +167,13 @@ func (p *Plan) Differences(now *Plan) []string {
 	return found
 }
 
-func (r *Record) isDone(now *Record) bool {
-	return r.Action == Create && (now.Action == Unchanged || now.Action == Removed)
+func (r *PlanRecord) isDone(now *PlanRecord) bool {
+	return r.Action == ActionCreate && (now.Action == ActionUnchanged || now.Action == ActionRemoved)
 }
 
 // IsDone reports whether this plan was carried out: its run is the newest one and done, and
 // a plan that was made later has nothing to do. If [Plan.Differences] has none, all records
 // are as planned.
 func (p *Plan) IsDone(now *Plan) bool {
-	return now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == ledger.Done
+	return now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == RunDone
 }
