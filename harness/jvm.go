@@ -70,8 +70,6 @@ func findJVM(getenv func(string) string, debian string) (toolchain, error) {
 	return toolchain{java, strings.Join(path, string(os.PathListSeparator))}, nil
 }
 
-// launchJVM starts Options.Nodes servers as child processes on the loopback
-// interface.
 func (s *Server) launchJVM(ctx context.Context) error {
 	tools, err := findJVM(os.Getenv, debianJars)
 	if err != nil {

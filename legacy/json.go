@@ -45,7 +45,6 @@ const usualProperties = 16
 
 var errJSONSyntax = &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON"}
 
-// jsonSyntax says why data is not JSON.
 func jsonSyntax(data []byte) *Error {
 	e := &Error{Kind: BadPayload, Offset: noOffset, Msg: "JSON", Err: json.Unmarshal(data, new(json.RawMessage))}
 	var syntax *json.SyntaxError
@@ -229,7 +228,6 @@ func (s *scanner) jsonString() (text string, ok bool) {
 // jsonEscapes are the escapes of one character.
 var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// jsonEscaped reads the rest of a string, from its first escape on.
 func (s *scanner) jsonEscaped(head string) (string, bool) {
 	out := append(make([]byte, 0, 2*len(head)+32), head...)
 	for !s.atEnd() {

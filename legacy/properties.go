@@ -97,7 +97,6 @@ func plainProperties(lines guardedText) ([]byte, *Error) {
 	return g.text, nil
 }
 
-// hexUnit reads the four digits after \u.
 func hexUnit(b string) (uint16, error) {
 	digits := b[:min(4, len(b))]
 	unit, err := strconv.ParseUint(digits, 16, 16)

@@ -46,7 +46,6 @@ func (g *guardedText) literal(next int) {
 
 func (g *guardedText) moved(next int) { g.edits = append(g.edits, edit{len(g.text), next}) }
 
-// source returns the offset that an offset in the text has in the source.
 func (g *guardedText) source(offset int) int {
 	i, found := slices.BinarySearchFunc(g.edits, offset, func(e edit, out int) int { return e.out - out })
 	if !found {

@@ -95,7 +95,6 @@ func iso8859(one *charmap.Charmap, data []byte) (text []byte) {
 	return text
 }
 
-// length returns how many bytes of the payload the decoded text has.
 func (d *document) length(text []byte) int {
 	if _, ok := d.encoding.(*charmap.Charmap); ok {
 		return utf8.RuneCount(text)

@@ -74,7 +74,6 @@ func (o Object) readFields(fields []field) (rest Object, err error) {
 	return rest, err
 }
 
-// writeFields returns the object with the fields and the other keys.
 func writeFields(fields []field, other Object) Object {
 	o := make(Object, len(fields)+len(other))
 	maps.Copy(o, other)
@@ -157,7 +156,6 @@ func (d Dialect) message(v *string) field {
 	return f
 }
 
-// leftOut is the value of a field that is not written.
 var leftOut = new(int)
 
 // state is an entity's state. known are the states of both dialects.

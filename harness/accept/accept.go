@@ -232,7 +232,6 @@ func (s *suite) ended(c *runner.Case, w *world, err error) {
 	s.saw[c] = w.saw
 }
 
-// rowID matches a tag that is the id of a row.
 var rowID = regexp.MustCompile(`^@[A-Z][0-9]+[a-z]?$`)
 
 var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")

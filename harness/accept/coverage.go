@@ -99,7 +99,6 @@ func (r *Row) shownBy(s scenario) bool {
 	return slices.ContainsFunc(s.saw.steps, func(step Step) bool { return step.String() == r.What })
 }
 
-// judge sets the row's result by the scenarios that have its id as a tag.
 func (r *Row) judge(ran []scenario) {
 	r.Result, r.Why = NotRun, "no scenario with the tag @"+r.ID+" has run"
 	for _, s := range ran {

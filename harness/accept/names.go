@@ -165,7 +165,6 @@ var steps = sync.OnceValue(func() (all []*regexp.Regexp) {
 	return all
 })
 
-// check checks what a step refers to, and its parameters.
 func (w *world) check(names []string, args []reflect.Value, refersTo []string) error {
 	with := map[string]string{}
 	for i, name := range names {

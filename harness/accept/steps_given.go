@@ -305,7 +305,6 @@ func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
 	return jobs, err
 }
 
-// statusReport is a batch's, with jobs by their names in the scenario.
 func (w *world) statusReport(completed, failed, at string) object {
 	return object{"last_modified": at, "successful_jobs": w.ids(completed), "failed_jobs": w.ids(failed)}
 }

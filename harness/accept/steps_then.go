@@ -285,7 +285,6 @@ func (w *world) lockIsReleased() error {
 	return errors.New("no lock was held before")
 }
 
-// asDocumented expects that all steps of the last act were right, and that the tree obeys the layout.
 func (w *world) asDocumented() error {
 	wrong := w.onTheWay
 	w.onTheWay = nil

@@ -77,8 +77,6 @@ type outcome struct {
 	watched  bool   // a watcher has waited
 }
 
-// setUp creates the scenario's chroot and the znodes that every scenario starts
-// with.
 func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (context.Context, error) {
 	w.ctx, w.spelling = ctx, spell(newqueue.Dialect(runner.CaseOf(ctx).Dialect))
 	if err := context.Cause(ctx); err != nil {
@@ -189,7 +187,6 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 	return nil
 }
 
-// examples are how the paths of items begin.
 var examples = map[string]string{"job": "/jobs/jid", "batch": "/batches/bid", "request": "/access/small/qid"}
 
 // errNotOffered says that the code under test has nothing that does what a scenario needs. godog skips the rest.

@@ -121,7 +121,6 @@ func (t *Turn) loadJob(jid string) *job {
 	return j
 }
 
-// failure is what a function returns as its error.
 func failure[T any](_ T, err error) error { return err }
 
 // jobTo moves a job as set_status does.

@@ -15,7 +15,6 @@ type Execution struct {
 // Times returns how often the work was done. More than once is one time too many.
 func (e Execution) Times() int { return max(e.Stored+e.StoredEmpty, e.Recorded, e.Assembled) }
 
-// stored counts that the object was stored, with its content or without.
 func (e *Execution) stored(content bool) {
 	if content {
 		e.Stored++

@@ -37,7 +37,6 @@ var deployedDaemons = []daemon{
 	{name: services.Notify, state: "Notify", message: "Success", work: handlers((*request).cleanUp)},
 }
 
-// consume is one turn of a consumer: it takes the first job of its state.
 func (d daemon) consume(t *Turn) {
 	if t.actor.ended || !d.ignoresHold && t.ingestHeld() {
 		return

@@ -48,7 +48,6 @@ func populate(jp, ji newqueue.Object) (r request) {
 	return r
 }
 
-// requestOf returns what a configuration says of the job's folder.
 func requestOf(jp newqueue.Object) (r request) {
 	for key, to := range map[string]*string{"batchID": &r.batchID, "jobID": &r.jobID, "profile": &r.profile, "type": &r.packageType,
 		"filename": &r.filename, "digestType": &r.digestType, "digestValue": &r.digestValue} {

@@ -33,7 +33,6 @@ func throw(err error) {
 
 func throwf(format string, args ...any) { throw(fmt.Errorf(format, args...)) }
 
-// try does something, and returns what it has thrown.
 func try(do func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -223,7 +222,6 @@ func parse(path, text string) newqueue.Object {
 	return o
 }
 
-// putObject creates or writes an object's znode.
 func (l *library) putObject(path string, o newqueue.Object) {
 	if l.exists(path) {
 		l.set(path, javaJSON(o))
@@ -246,7 +244,6 @@ func stateFolders() (all []string) {
 	return all
 }
 
-// makeFolders creates the folders that are missing, and stops at the first error.
 func (l *library) makeFolders(folders []string) error {
 	return try(func() {
 		for _, path := range folders {

@@ -42,7 +42,6 @@ func (e Entry) String() string {
 	return s
 }
 
-// logSize is how many entries the log keeps.
 const logSize = 1000
 
 // opLog keeps the last entries: at least logSize of them. Server.mu guards it.
@@ -64,7 +63,6 @@ func (r *request) entry(note string, code jute.Code) Entry {
 	return Entry{At: r.c.s.clock.now(), Session: r.c.session.id, Op: r.Op, Path: clip(r.subject()), Note: note, Err: cmp.Or(code, r.refused), Zxid: r.c.s.zxid}
 }
 
-// summaryOps is how many operations of a multi the log names.
 const summaryOps = 8
 
 // subject is what the log has as a request's path. It never has the secret of an auth.

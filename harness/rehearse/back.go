@@ -81,7 +81,6 @@ func (p *attempt) workSome(ctx context.Context, crew *crew) error {
 // nobodyWorks says that no worker is at work, whatever records, locks and jobs show: here they stand still.
 const nobodyWorks = math.MaxInt
 
-// rollback rolls the run back: the records of the jobs that nobody has begun come back to the legacy queue.
 func (p *attempt) rollback(ctx context.Context) error {
 	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{})
 	if err == nil {

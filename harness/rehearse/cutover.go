@@ -19,7 +19,6 @@ type Cutover struct {
 	Cleanup []string `json:"cleanup"`
 }
 
-// forecast says what the cutover will be, after the steps from the plan to the release.
 func forecast(p *migration.Plan, batches map[string]*batch, steps []Step) *Cutover {
 	n := &Cutover{Steps: slices.Clone(steps), Cleanup: []string{}}
 	for _, s := range steps {

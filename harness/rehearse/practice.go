@@ -93,7 +93,6 @@ func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)
 // lookAgain is how long a team waits if it has found nothing.
 const lookAgain = time.Second
 
-// work lets a team work until its shift ends.
 func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) error {
 	defer p.crew.Close()
 	workers := p.crew.LegacyWorkers()
@@ -153,7 +152,6 @@ func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) err
 	}
 }
 
-// start starts the services when a new queue is there and is not held any more.
 func (p *Practice) start(ctx context.Context) error {
 	for {
 		p.crew.newQueue.Forget()
@@ -175,7 +173,6 @@ func (p *Practice) start(ctx context.Context) error {
 	}
 }
 
-// awaitRollback waits until the migration to the new queue is rolled back.
 func (p *Practice) awaitRollback(ctx context.Context) error {
 	w, err := p.open(ctx)
 	if err != nil {

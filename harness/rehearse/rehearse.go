@@ -97,7 +97,6 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 	return r.report, nil
 }
 
-// step does one step, and notes how long it took.
 func (r *rehearsal) step(ctx context.Context, name string, do func(context.Context) error) error {
 	ctx, finish := r.opt.Meter.Phases(ctx, name)
 	defer finish()
@@ -299,7 +298,6 @@ func (p *attempt) runHook(ctx context.Context, hook func(*migration.Plan, daemon
 	return hook(p.plan, s, p.stage.root+p.folder+newFolder)
 }
 
-// workOff lets the workers work the released queue to its end, and compares.
 func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	if err := p.runHook(ctx, p.opt.Hooks.Released); err != nil {
 		return err

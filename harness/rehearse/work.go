@@ -66,7 +66,6 @@ func (c *crew) work(ctx context.Context, workers []*daemons.Actor, enough func()
 	return c.rounds(ctx, workers, enough, show, clean)
 }
 
-// rounds lets workers work, and cleans after each round.
 func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func() bool, show func(done int), clean func(worked bool, round int) error) error {
 	for round := 1; ; round++ {
 		worked := false

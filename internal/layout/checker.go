@@ -188,5 +188,4 @@ func (c *checker) children(v *visit) {
 	}
 }
 
-// composite reports whether the children of a znode are part of what its codec reads.
 func (p *place) composite() bool { return p.node.Codec != nil && p.node.Codec.Composite }

@@ -134,7 +134,6 @@ func show(data []byte) string {
 
 func readJSON(r *CodecInput) (any, bool) { return r.parse(r.Data) }
 
-// parse reads the JSON of a znode, and reports what is wrong with it.
 func (r *CodecInput) parse(data []byte) (any, bool) {
 	v, err := parseJSON(data)
 	if err != nil && r.Map.python {

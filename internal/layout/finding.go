@@ -83,7 +83,6 @@ func (c *checker) broken(id, path, expected, found string) {
 	c.find(Finding{Rule: id, Path: path, Expected: expected, Found: found})
 }
 
-// found records a finding of a Go rule.
 func (c *checker) found(f Finding, absent string) {
 	if !c.isHidden(f.Path) && (absent == "" || !c.isHidden(absent)) {
 		c.find(f)

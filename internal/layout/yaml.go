@@ -94,7 +94,6 @@ func (r *row[T]) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// parse reads a map's YAML, and checks it against the schema of maps.
 func (l *loader) parse(text []byte) (y yamlMap) {
 	readable := func(err error, what string) {
 		if err != nil {

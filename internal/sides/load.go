@@ -49,7 +49,6 @@ func Load(ctx context.Context, p Place, opt Options) (*znode.Tree, error) {
 	return tree, nil
 }
 
-// until is a reader that ends when its context ends.
 type until struct {
 	ctx context.Context
 	r   io.Reader

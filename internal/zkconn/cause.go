@@ -138,7 +138,6 @@ func plainCause(err error) error {
 	return &causeError{says, err}
 }
 
-// causes are why several servers could not be reached.
 type causes []cause
 
 type cause struct {

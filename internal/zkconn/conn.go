@@ -56,7 +56,6 @@ func newCall(packet []byte, reads int) *call {
 	return &call{packet: packet, reads: reads, done: make(chan struct{})}
 }
 
-// readBufferSize is the size of the buffer for answers, in bytes.
 const readBufferSize = 64 << 10
 
 // newConn serves a connection after its handshake.
@@ -255,7 +254,6 @@ func (c *conn) finish(cause error) {
 	c.fail(cause)
 }
 
-// closeTimeout is how long finish waits for the server.
 const closeTimeout = time.Second
 
 // idleConn is a network connection on which each wait for an answer has a limit. Without requests

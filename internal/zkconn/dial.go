@@ -139,7 +139,6 @@ func (s *session) dial(ctx context.Context, server string) (net.Conn, error) {
 	return conn, nil
 }
 
-// errExpired says that the server doesn't know the session any more.
 var errExpired = errors.New("it expired on the server")
 
 // A connect response has protocol, timeout, session, password (16 bytes) and perhaps a

@@ -60,7 +60,6 @@ type session struct {
 	firstLost, lastLost time.Time
 }
 
-// open connects and waits until the session is open.
 func open(ctx context.Context, cfg Config) (*session, error) {
 	cfg = cfg.withDefaults()
 	s := &session{
@@ -99,7 +98,6 @@ func (s *session) use(c *conn) {
 	s.next = make(chan struct{})
 }
 
-// left is how much longer callers wait if no answer comes.
 func (s *session) left() time.Duration { return s.cfg.GiveUpAfter - s.unheard.Elapsed() }
 
 // begin and beat tell the timers of this session and of all sessions. See [SilenceTimer].

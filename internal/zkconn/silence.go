@@ -50,7 +50,6 @@ func (p *SilenceTimer) begin() (end func(answered bool)) {
 	}
 }
 
-// beat notes that a part of an answer came.
 func (p *SilenceTimer) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

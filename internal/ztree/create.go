@@ -62,7 +62,6 @@ func (db *Database) create(tx Tx, who Caller, r *jute.Request) (*znode.Node, err
 	return n, nil
 }
 
-// mode is the meaning of a create request's flags.
 type mode struct{ ephemeral, sequential, container, ttl bool }
 
 var modes = map[int32]mode{

@@ -8,7 +8,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// permitted finds a node for which the caller has one of some permissions.
 func (db *Database) permitted(who Caller, path string, perms int32) (*znode.Node, error) {
 	n := db.lookup(path)
 	if n == nil {

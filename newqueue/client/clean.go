@@ -53,7 +53,6 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 	})
 }
 
-// lists reports whether a queue may still list an item.
 func (l workQueue[T]) lists(ctx context.Context, m T) bool {
 	entries, err := l.list(ctx)
 	return err != nil || slices.ContainsFunc(entries, func(e entry) bool { return e.id == znode.Name(m.base().path) })

@@ -80,7 +80,6 @@ func (e *NodeError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns the reason, which is never nil.
 func (e *NodeError) Unwrap() error { return e.Err }
 
-// opError names the operation and its path.
 type opError struct {
 	op, path string
 	err      error
@@ -90,7 +89,6 @@ func (e *opError) Error() string { return e.op + " " + e.path + ": " + e.err.Err
 
 func (e *opError) Unwrap() error { return e.err }
 
-// wrap names the operation and its path in an error, if there is one.
 func wrap(op, path string, err *error) {
 	if *err != nil {
 		*err = &opError{op, path, *err}

@@ -33,7 +33,6 @@ type JobSpec struct {
 // entries that refer to it.
 type jobOps struct{ nodes, entries []znode.Op }
 
-// decideNewJob turns J1 into operations.
 func (q *Queue) decideNewJob(jid, bid string, n JobSpec, now time.Time) (ops jobOps, err error) {
 	t := q.creation(states.Job)
 	n.Configuration.BatchID = bid

@@ -90,7 +90,6 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	return nil
 }
 
-// retry tries until an attempt gives a result.
 func (e *Item) retry(worker bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
 		again, err := e.refused(worker, try(), attempt)
@@ -104,7 +103,6 @@ func (e *Item) retry(worker bool, try func() error) error {
 	}
 }
 
-// allowed finds the transition, or says why this caller has none.
 func (e *Item) allowed(a act) (t states.Transition, err error) {
 	table, state := e.q.machines[e.kind], e.of.state()
 	if a.from != "" && state != a.from {
@@ -215,7 +213,6 @@ func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
 	return write{ops: ops, session: e.lock.session, happened: happened}
 }
 
-// remove are the operations that delete the item and everything below it but its lock.
 func (e *Item) remove(ctx context.Context) ([]znode.Op, error) {
 	nodes, err := e.subtree(ctx)
 	return deleteAll(slices.DeleteFunc(nodes, func(p string) bool { return p == e.path+"/lock" })), err

@@ -129,8 +129,6 @@ func connectionLost(err error) bool {
 		func(lost error) bool { return errors.Is(err, lost) })
 }
 
-// watchFolder returns a channel that is closed when a folder is created or its children
-// change.
 func (q *Queue) watchFolder(ctx context.Context, folder string) (<-chan zk.Event, error) {
 	return read(ctx, folder, func() (<-chan zk.Event, error) {
 		for {

@@ -81,7 +81,6 @@ func (b *Batch) Finish(ctx context.Context, r Report) error {
 	return b.move(ctx, act{name: "finish", worker: true, to: string(r.State), report: &r})
 }
 
-// lists reports whether a batch's jobs are those of the report.
 func (r Report) lists(jobs map[newqueue.BatchFolder][]string) bool {
 	return slices.Equal(r.Completed, jobs[newqueue.FolderCompleted]) && slices.Equal(r.Failed, jobs[newqueue.FolderFailed]) &&
 		slices.Equal(r.Unfinished, jobs[newqueue.FolderProcessing])

@@ -80,7 +80,6 @@ func priority(data []byte) (int, error) {
 	return n, err
 }
 
-// content checks data with a parse function, and returns the result.
 func content[T any](parse func([]byte) (T, error)) func(*layout.CodecInput) any {
 	return func(r *layout.CodecInput) any {
 		v, err := parse(r.Data)

@@ -347,7 +347,6 @@ func (p *places) batchEntry(e folderPlace) {
 	}
 }
 
-// entriesOf reports the entries that a job lacks.
 func (p *places) entriesOf(jid string, j *jobPlace) {
 	right := fmt.Sprintf("an entry of job %s, which is %s", jid, j.state)
 	want, optional := p.wants(jid, j)

@@ -37,7 +37,6 @@ func Own(names ...string) (all []Feature, err error) {
 	return all, nil
 }
 
-// uri is the name of the feature in the results.
 func (f Feature) uri() string { return strings.TrimPrefix(f.Dialect+"/"+f.Path, "/") }
 
 // part is a scenario, or a row of the examples of an outline.
@@ -107,7 +106,6 @@ type child struct {
 	empty      *messages.Rule  // without scenarios
 }
 
-// children returns the children of a feature, and those of its rules.
 func children(f *messages.Feature) (all []child) {
 	add := func(b *messages.Background, sc *messages.Scenario, tags []*messages.Tag) {
 		switch {

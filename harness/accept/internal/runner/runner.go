@@ -100,7 +100,6 @@ func Run(ctx context.Context, opt Options) (ended []*Case, err error) {
 	return ended, nil
 }
 
-// selected returns the features to run, with their cases, and what can't run.
 func (opt Options) selected() (run []godog.Feature, cases, broken []*Case) {
 	said := map[string]bool{} // what is wrong with a file is wrong in each dialect
 	say := func(c Case) {
@@ -136,7 +135,6 @@ func (opt Options) selected() (run []godog.Feature, cases, broken []*Case) {
 	return run, cases, broken
 }
 
-// godog runs features, and fills in the results of their cases.
 func (opt Options) godog(ctx context.Context, run []godog.Feature, cases []*Case, out io.Writer) {
 	format := "progress"
 	if opt.Pretty {

@@ -32,7 +32,6 @@ func newChecker(report func(layout.Finding, string)) layout.GoRules {
 	return layout.GoRules{Visit: c.visit, Done: c.done}
 }
 
-// visit takes the next znode.
 func (c *checker) visit(v layout.Visit) {
 	n := v.Znode
 	if _, is := c.roots[n.Path]; is {
@@ -74,7 +73,6 @@ func (c *checker) visit(v layout.Visit) {
 	}
 }
 
-// finish checks the requirements on an item after all its znodes have passed.
 func (c *checker) finish() {
 	it := c.it
 	if it == nil {
@@ -102,7 +100,6 @@ func (c *checker) violated(v Violation) {
 	c.report(layout.Finding{Rule: v.Requirement.rule(), Path: v.Path, Expected: v.Requirement.wanted(), Found: v.What + ": " + v.Stop.String(), Severity: severityOf(v.Stop.Effect)}, "")
 }
 
-// done checks the requirements that depend on the whole tree.
 func (c *checker) done(now time.Time) {
 	c.finish()
 	for _, n := range c.storage.locks {

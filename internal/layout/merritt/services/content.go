@@ -11,7 +11,6 @@ import (
 
 func one(format string, args ...any) []fault { return []fault{{what: fmt.Sprintf(format, args...)}} }
 
-// keyFaults checks a requirement on one key.
 func keyFaults(d *Requirement, it *Item) []fault {
 	o := it.Objects[d.Node]
 	if o == nil || d.Key == "" {

@@ -51,7 +51,6 @@ func (it *Item) text(node, key string) string {
 	return s
 }
 
-// classify finds out, from the status, what the item is and who works on it next.
 func (it *Item) classify() {
 	for _, pattern := range []string{batches, jobs, requests} {
 		if root, _, _ := strings.Cut(pattern, "{"); strings.HasPrefix(it.Path, root) {
@@ -99,7 +98,6 @@ func (it *Item) stop(d *Requirement) Stop {
 	return Stop{d.By[0], Harmless}
 }
 
-// awaits reports whether a daemon has still to work on the job.
 func (it *Item) awaits(d Daemon) bool {
 	next := it.worker.turn()
 	return next >= 0 && d.turn() >= next

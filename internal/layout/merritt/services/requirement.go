@@ -45,7 +45,6 @@ var (
 
 func (s Scope) String() string { return s.words }
 
-// has reports whether an item is one of the scope.
 func (s Scope) has(it *Item) bool {
 	return s.pattern == it.pattern && (s.in == nil || slices.Contains(s.in, it.state)) && !slices.Contains(s.not, it.state)
 }
@@ -81,7 +80,6 @@ func (d *Requirement) rule() string {
 	return id + "." + d.Key
 }
 
-// wanted is the requirement in words, without the item.
 func (d *Requirement) wanted() string {
 	if d.Key != "" {
 		return d.Key + " that is " + d.Type.Words

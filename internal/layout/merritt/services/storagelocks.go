@@ -34,7 +34,6 @@ func newStorageLocks() storageLocks {
 	return storageLocks{working: map[string][]worked{}, moved: map[string]moved{}}
 }
 
-// job notes what a job says about its object.
 func (s *storageLocks) job(it *Item) {
 	locks := locksOf(it)
 	for _, lock := range locks {
