@@ -39,7 +39,7 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	opt = migrate.Decisions{RecordIs: map[string]migration.Answer{}, Vanished: migration.Answer(d.vanished)}
 	for _, text := range d.recordIs {
 		side, record, _ := strings.Cut(text, "=")
-		if !slices.Contains([]migration.Answer{migration.AnswerNew, migration.AnswerLegacy}, migration.Answer(side)) || znode.ValidatePath(record) != nil {
+		if !slices.Contains(migration.Answers, migration.Answer(side)) || znode.ValidatePath(record) != nil {
 			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record", advice.Word(text))
 		}
 		opt.RecordIs[record] = migration.Answer(side)
