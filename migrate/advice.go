@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"mrtq/migration"
-	"mrtq/newqueue"
 )
 
 // NextStep is what to do next.
@@ -51,31 +50,29 @@ func (rows steps) first() NextStep {
 	return ""
 }
 
+// advise says what to do first, as status sees it; "" if nothing is left undone.
 func advise(s *Status) NextStep {
-	rest := s.legacyHas(func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })
-	rolledBack := s.isIn(migration.RunRolledBack)
-	return steps{
+	l := left{restored: s.Restored, undecided: len(s.Undecided()) > 0, uncompleted: s.Uncompleted > 0, due: s.Due > 0, holds: s.Holds,
+		rest: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })}
+	if run := s.Current(); run != nil {
+		l.state = run.State
+	}
+	return append(steps{
 		{s.Migrators > 0, StepWait},
 		{s.Damage != "", StepRestoreLedger},
 		{s.NoQueue != nil && len(s.NoQueue.Legacy) > 0, StepLegacyQueue},
 		{s.NoQueue != nil, StepNoQueue},
-		{s.isIn(migration.RunRunning), StepFinish},
-		{s.isIn(migration.RunRollingBack), StepFinishRollback},
-		{s.Restored && (s.undecided() || !rolledBack), StepRestored}, // no answer is taken before
-		{s.undecided(), StepDecideRecords},
-		{s.Uncompleted > 0 && !s.Restored && !s.held(true) && s.Due == 0, StepComplete},
-		{s.isIn(migration.RunDone) && rest, StepMigrateRest},
-		{s.Current() == nil || rolledBack && (rest || !s.held(true)), StepPlan},
-		{s.Restored, StepRestored},
-		{s.held(true) || s.Due > 0, StepRelease},
-		{s.held(false), StepReleaseOthers},
-	}.first()
+		{l.state == migration.RunRunning, StepFinish},
+		{l.state == migration.RunRollingBack, StepFinishRollback},
+	}, l.steps()...).first()
 }
 
 // VerdictStep says what to do first after a verification; "" if nothing is left undone.
 func VerdictStep(v *migration.Verdict) NextStep {
 	damaged := v.CountGroup(migration.DamageGroup) > v.Count(migration.DifferenceNotKept)
-	return steps{
+	l := left{state: v.State, restored: v.Count(migration.DifferenceRestored) > 0, undecided: v.CountGroup(migration.UndecidedGroup) > 0, uncompleted: v.Uncompleted > 0,
+		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, actedOn: v.Count(migration.DifferenceActedOn) > 0}
+	return append(steps{
 		{v.Run == "", StepPlan},
 		{v.State == migration.RunRunning, StepFinish},
 		{v.State == migration.RunRollingBack, StepFinishRollback},
@@ -83,14 +80,36 @@ func VerdictStep(v *migration.Verdict) NextStep {
 		{damaged && v.State == migration.RunDone && len(v.Released) == 0, StepRepairHeld},
 		{damaged, StepRepair},
 		{v.Count(migration.DifferenceNotKept) > 0, StepKeep},
-		{v.Count(migration.DifferenceRestored) > 0, StepRestored},
-		{v.CountGroup(migration.UndecidedGroup) > 0, StepDecideRecords},
-		{v.State == migration.RunRolledBack, StepPlan},
-		{v.Uncompleted > 0 && v.Due == 0 && len(v.Released) == len(newqueue.QueueHolds), StepComplete},
-		{len(v.NotMigrated) > 0, StepMigrateRest},
-		{v.Count(migration.DifferenceActedOn) > 0, StepLookFirst},
-		{len(v.Released) < len(newqueue.QueueHolds) || v.Due > 0, StepRelease},
-	}.first()
+	}, l.steps()...).first()
+}
+
+// left is what is left to do if no run is unfinished and nothing is damaged. status and verify advise the same about it.
+type left struct {
+	state               migration.RunState // of the newest run; "" if there is none
+	restored, undecided bool
+	uncompleted, due    bool
+	rest                bool // records are not migrated
+	actedOn             bool // jobs of held queues, as verify knows
+	holds               []migration.Hold
+}
+
+func (l left) steps() steps {
+	rolledBack, held := l.state == migration.RunRolledBack, l.held(true)
+	return steps{
+		{l.restored && (l.undecided || !rolledBack), StepRestored}, // no answer is taken before
+		{l.undecided, StepDecideRecords},
+		{l.uncompleted && !l.restored && !held && !l.due, StepComplete},
+		{l.state == migration.RunDone && l.rest, StepMigrateRest},
+		{l.state == "" || rolledBack && (l.rest || !held), StepPlan},
+		{l.restored, StepRestored},
+		{l.actedOn, StepLookFirst},
+		{held || l.due, StepRelease},
+		{l.held(false), StepReleaseOthers},
+	}
+}
+
+func (l left) held(byRun bool) bool {
+	return slices.ContainsFunc(l.holds, func(h migration.Hold) bool { return byRun == h.OfRun() })
 }
 
 // PlanStep says what to do with a plan; "" if there is nothing to do.
@@ -100,20 +119,4 @@ func PlanStep(p *migration.Plan) NextStep {
 		{!p.Empty(), StepMigrate},
 		{p.Previous != nil && p.Previous.State == migration.RunDone, StepVerify},
 	}.first()
-}
-
-func (s *Status) isIn(state migration.RunState) bool {
-	return s.Current() != nil && s.Current().State == state
-}
-
-func (s *Status) legacyHas(is func(LegacyStatus) bool) bool { return slices.ContainsFunc(s.Legacy, is) }
-
-func (s *Status) undecided() bool {
-	return s.legacyHas(func(l LegacyStatus) bool { return len(l.Undecided) > 0 })
-}
-
-func (s *Status) held(byRun bool) bool {
-	return slices.ContainsFunc(s.Holds, func(h migration.Hold) bool {
-		return byRun == h.OfRun()
-	})
 }

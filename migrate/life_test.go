@@ -218,6 +218,7 @@ func verifyOutcome(l *site) string {
 		return "lost"
 	}
 	l.must(err)
+	l.adviceAgrees(v, l.status())
 	for _, w := range []struct {
 		group migration.DifferenceGroup
 		word  string

@@ -29,6 +29,18 @@ func accounted(v *migration.Verdict) string {
 	return fmt.Sprintf("total %d: %s", r.Total, strings.Join(parts, ", "))
 }
 
+// adviceAgrees demands that verify advises what status does, unless it has found damage, or jobs that were acted on: status compares no jobs.
+func (s *site) adviceAgrees(v *migration.Verdict, st *migrate.Status) {
+	s.t.Helper()
+	step := migrate.VerdictStep(v)
+	if step == migrate.StepLookFirst {
+		step = migrate.StepRelease
+	}
+	if step != st.Step && v.CountGroup(migration.DamageGroup) == 0 {
+		s.t.Errorf("after a verification: %q, status: %q", step, st.Step)
+	}
+}
+
 // lockOf is the data of a legacy lock that names a jobID: a time, as in the header of a record, and the jobID.
 func lockOf(s *site, jobID string) []byte {
 	return append(record(s.t, legacy.Pending, legacy.Payload{})[1:9], jobID...)
@@ -107,6 +119,14 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"a lock is left", lock, all, "ok", nil, 1, migrate.StepRelease},
 		{"a lock is left, and all were handed over", func(s *site) { lock(s); handOver(s) }, all, "ok", nil, 1, migrate.StepRelease},
 		{"released, and one is late", func(s *site) { s.release(); s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 0, migrate.StepMigrateRest},
+		{"released, and a lock keeps the holds of a late one", func(s *site) { s.release(); s.late(900); s.mustMigrate(s.further()); lock(s); handOver(s) }, "total 8: migrated 7, quarantined 1", "ok", nil, 1, migrate.StepRelease},
+		{"released, and a person holds a queue", func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) }, all, "ok", nil, 0, migrate.StepReleaseOthers},
+		{"rolled back, one is kept, and legacy workers have done the others", func(s *site) {
+			keepOne(s)
+			s.set(ingest(2), record(t, legacy.Completed, job("a", "2")))
+			s.set(ingest(6), record(t, legacy.Completed, job("a", "6")))
+			s.remove("/accessLarge.1/mrtQ-000000000007")
+		}, "total 6: migrated 1, skipped 1, finished 3, quarantined 1", "ok", nil, 0, migrate.StepRelease},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -131,8 +151,8 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 				l.finished, l.left, l.atLegacy, l.undecided = l.finished+queue.Finished, l.left+queue.Left, l.atLegacy+len(queue.AtLegacy), l.undecided+len(queue.Undecided)
 				l.rest, l.work = l.rest+len(queue.NotMigrated), l.work+len(queue.AtWork)
 			}
-			if l.work != c.work || status.Step != c.step || (v.Records.Undecided > 0) != (migrate.VerdictStep(v) == migrate.StepDecideRecords) {
-				t.Errorf("%d at work, expected %d; next: %q, after a verification %q", l.work, c.work, status.Step, migrate.VerdictStep(v))
+			if s.adviceAgrees(v, status); l.work != c.work || status.Step != c.step {
+				t.Errorf("%d at work, expected %d; next: %q", l.work, c.work, status.Step)
 			}
 			if l.finished != v.Records.Finished || l.left != v.Records.Skipped+v.Records.Quarantined || l.atLegacy != v.Records.AtLegacy || l.undecided != v.Records.Undecided || l.rest != v.Records.NotMigrated {
 				t.Errorf("status: %+v", l)

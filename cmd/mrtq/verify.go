@@ -137,7 +137,7 @@ func (c *verifyCmd) verify(ctx context.Context, a *app, s pair, opt migrate.Veri
 
 // concludeVerdict says what a verification has found, and what to do next. before comes first.
 func (a *app) concludeVerdict(v *migration.Verdict, s pair, quarantine, before string) {
-	at := advice.Situation{Source: s.source.Text, Target: s.target.Text}
+	at := advice.Situation{Source: s.source.Text, Target: s.target.Text, Holds: v.Holds}
 	if v.Records.Quarantined > 0 {
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}

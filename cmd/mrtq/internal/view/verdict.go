@@ -80,9 +80,16 @@ func Verdict(s *screen.Screen, v *migration.Verdict) {
 	if v.NotCompared > 0 {
 		s.Prose("", fmt.Sprintf("Not compared with their records, because the migration was completed: %s.", screen.Count(v.NotCompared, "job or request", "jobs and requests")))
 	}
-	if len(v.Released) > 0 && v.Due == 0 && !v.OK() { // else the last line says so
-		s.Printf("Released: %s.\n", QueueNames(v.Released))
+	if free := released(v); len(free) > 0 && v.Due == 0 && !v.OK() { // else the last line says so
+		s.Printf("Released: %s.\n", QueueNames(free))
 	}
+}
+
+// released are the released queues that no later run holds.
+func released(v *migration.Verdict) []newqueue.QueueHold {
+	return slices.DeleteFunc(slices.Clone(v.Released), func(q newqueue.QueueHold) bool {
+		return slices.ContainsFunc(v.Holds, func(h migration.Hold) bool { return h.Queue == q && h.OfRun() })
+	})
 }
 
 // notKept is the kind of a difference that is not in the target: the quarantine file lacks the bytes
@@ -133,7 +140,10 @@ func VerdictText(v *migration.Verdict, target string) (tone screen.Tone, word, t
 	case v.Due > 0 && !v.Releasing:
 		text = "every migrated record is accounted for, 0 damaged, and " + screen.Count(v.Due, "is still to be handed over", "are still to be handed over")
 	default:
-		text = "every migrated record is accounted for, 0 damaged. Released by mrtq: " + QueueNames(v.Released)
+		text = "every migrated record is accounted for, 0 damaged"
+		if free := released(v); len(free) > 0 {
+			text += ". Released by mrtq: " + QueueNames(free)
+		}
 	}
 	if v.Releasing || v.Uncompleted > 0 || len(v.NotMigrated) > 0 { // nobody may miss it
 		return screen.Attention, "passed", "but " + notes[0] + sentences(append(notes[1:], text))
