@@ -223,15 +223,25 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	if len(s.Undecided) == 0 {
 		return Next{Command: a.status(s)}
 	}
+	asks := func(q migration.Question) bool {
+		return slices.ContainsFunc(s.Undecided, func(n migration.Note) bool { return n.Question == q })
+	}
+	leave := Set("vanished", "legacy")
+	switch taken := asks(migration.QuestionTaken); {
+	case asks(migration.QuestionVanished): // first, because --vanished answers both questions, and what is right for taken records can cost the work of these
+		done := "If the work of these records was done, or other records now have it"
+		if taken {
+			done = "If the other target keeps the records that it has, and the work of the rest was done, or other records now have it"
+		}
+		return Next{Ways: []Way{{done, command(leave...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
+	case taken:
+		ways := []Way{{"If the other target keeps these records", command(leave...)}}
+		if a.Name != "rollback" {
+			ways = append(ways, Way{"If this target is the mistake", a.goBack(s, leave)})
+		}
+		return Next{Ways: append(ways, Way{"If the other one is the mistake, roll that back first, and then", command()})}
+	}
 	u := s.Undecided[0]
-	if u.Question == migration.QuestionTaken {
-		leave := Set("vanished", "legacy")
-		return Next{Ways: []Way{{"If the other target keeps these records", command(leave...)}, {"If this target is the mistake", a.goBack(s, leave)},
-			{"If the other one is, roll that back first, and then", command()}}}
-	}
-	if u.Question == migration.QuestionVanished {
-		return Next{Ways: []Way{{"If the work of these records was done, or other records now have it", command(Set("vanished", "legacy")...)}, {"If it was not done, so their jobs must run", command(Set("vanished", "new")...)}}}
-	}
 	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
 	if u.Question == migration.QuestionJobGone {
 		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
@@ -243,10 +253,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 }
 
 func (a Adviser) goBack(s Situation, flags []Flag) string {
-	switch {
-	case a.Name == "rollback":
-		return a.Really(flags...)
-	case s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older != nil:
+	if s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older != nil {
 		flags = append(Set("run", s.Older.ID), flags...)
 	}
 	return a.Command("rollback", []string{s.Target}, flags...)
