@@ -108,6 +108,9 @@ func (r Run) Number() int32 {
 // Unfinished reports whether the run or its rollback still has to be finished.
 func (r Run) Unfinished() bool { return r.State == RunRunning || r.State == RunRollingBack }
 
+// CanGoBack reports whether there is a run that a rollback can take back: it was neither rolled back nor completed.
+func (r *Run) CanGoBack() bool { return r != nil && r.State != RunRolledBack && r.Completed.IsZero() }
+
 // ReleasedAt returns when a queue of the run was released; zero if it was not.
 func (r Run) ReleasedAt(h newqueue.QueueHold) time.Time {
 	for _, release := range r.Releases {

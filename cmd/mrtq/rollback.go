@@ -172,10 +172,10 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 			at.Held = len(newqueue.QueueHolds)
 			text += " The queues stay held for what was kept."
 		}
-		if u.Older == nil {
-			text += " The legacy workers can start."
-		} else {
+		if u.Older.CanGoBack() {
 			text += " " + u.Older.ID + " is not rolled back."
+		} else {
+			text += " The legacy workers can start."
 		}
 		next = a.advice.Next(migrate.StepPlan, at)
 	}

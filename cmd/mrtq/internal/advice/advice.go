@@ -204,6 +204,9 @@ func (a Adviser) restoreLedger(s Situation) Next {
 }
 
 func (a Adviser) repair(s Situation) Next {
+	if !s.Run.CanGoBack() {
+		return Next{First: "repair what is damaged", Command: a.verify(s)}
+	}
 	return Next{Ways: []Way{{"If you can repair what is damaged, repair it, and then verify", a.verify(s)}, {"If not, roll back what no service has begun", a.rollback(s)}}}
 }
 
@@ -322,7 +325,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 // WhileServicesWork returns what to do while the services work, and when a verification has found nothing;
 // nothing if no run is done, or the migration is completed.
 func (a Adviser) WhileServicesWork(s Situation) Next {
-	if s.Run == nil || s.Run.State != migration.RunDone || !s.Run.Completed.IsZero() {
+	if s.Run == nil || s.Run.State != migration.RunDone || !s.Run.CanGoBack() {
 		return Next{}
 	}
 	forward := Way{"To look at what the services have done", a.verify(s)}
@@ -380,8 +383,11 @@ func (a Adviser) planAgain(s Situation) Next {
 		if s.Held > 0 {
 			stay = Way{"To stay with the new queue", a.release(s)}
 		}
-		return Next{Ways: []Way{{"To go back with " + s.Older.ID + ", too, when the new services are stopped", a.Command("rollback", []string{s.Target}, Set("run", s.Older.ID)...)},
-			stay, {"To migrate again what is in the legacy queue", plan}}}
+		ways := []Way{stay, {"To migrate again what is in the legacy queue", plan}}
+		if s.Older.CanGoBack() {
+			ways = slices.Insert(ways, 0, Way{"To go back with " + s.Older.ID + ", too, when the new services are stopped", a.Command("rollback", []string{s.Target}, Set("run", s.Older.ID)...)})
+		}
+		return Next{Ways: ways}
 	}
 	if s.Held > 0 {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Keep submissions stopped until the services have finished, too", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},

@@ -3,6 +3,7 @@ package advice
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"mrtq/migrate"
 	"mrtq/migration"
@@ -45,5 +46,20 @@ func TestDecide(t *testing.T) {
 				t.Errorf("rollback: %s\nexpected %s", got, want)
 			}
 		})
+	}
+}
+
+// A completed run has no way back.
+func TestRepair(t *testing.T) {
+	a := Adviser{Name: "verify", Takes: func(string, string) bool { return true }}
+	run := migration.Run{ID: "run0000000000", State: migration.RunDone}
+	for completed, want := range map[time.Time]string{
+		{}:              "Choose: If you can repair what is damaged, repair it, and then verify: mrtq verify T If not, roll back what no service has begun: mrtq rollback T --run run0000000000",
+		time.Unix(1, 0): "First: repair what is damaged. Next: mrtq verify T",
+	} {
+		run.Completed = completed
+		if got := shown(a.Next(migrate.StepRepair, Situation{Target: "T", Run: &run})); got != want {
+			t.Errorf("%s\nexpected %s", got, want)
+		}
 	}
 }

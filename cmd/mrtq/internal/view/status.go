@@ -232,7 +232,7 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	if run.State == migration.RunRolledBack && run.Present > 0 {
 		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
 	}
-	if older := s.Older(); older != nil && run.State == migration.RunRolledBack {
+	if older := s.Older(); older != nil && older.CanGoBack() && run.State == migration.RunRolledBack {
 		text += "; " + older.ID + " is not rolled back"
 	}
 	if held == "" {
