@@ -15,7 +15,7 @@ import (
 )
 
 // errSkip says that an item can't be acquired now; the caller tries the next.
-var errSkip = errors.New("skip")
+var errSkip = errors.New("it can't be acquired now")
 
 // acquire locks an item if it is in a state, in one transaction, and reads it. So it
 // never returns the item in another state. If there is a
@@ -47,20 +47,21 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 		switch {
 		case err == nil:
 			e.lock = lock{path: e.path + "/lock", session: e.q.conn.SessionID()}
-			// The session may be a newer one than when the request was made.
+			// The session may be a newer one than when the request was made, or may have ended since.
 			err = together(ctx, func(ctx context.Context) error {
-				_, err := e.q.owns(ctx, e.lock)
+				_, err := e.owns(ctx)
 				return err
 			}, e.loadAll)
-			e.version = acquired
-			if errors.Is(err, ErrNotLocked) {
+			switch {
+			case err == nil && e.version == acquired:
+				return nil
+			case err == nil: // another worker has it by now, or the admin tool, which looks at no lock, has changed it
+				err = errSkip
+			case errors.Is(err, ErrNotLocked):
 				return errSkip
 			}
-			if err == nil {
-				return nil
-			}
 			if left := e.giveBack(ctx); errors.Is(left, ErrUnknownOutcome) {
-				err = fmt.Errorf("%w (%w)", left, err)
+				err = fmt.Errorf("%w (%v)", left, err)
 			}
 			return err
 		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again

@@ -134,12 +134,12 @@ func (b *Batch) startedBefore() bool {
 
 // fill creates the jobs of a batch that has none yet, and releases its lock.
 func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
-	held, err := b.q.owns(ctx, b.lock)
+	status, held, err := b.holds(ctx)
 	if err != nil {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
-	happened := b.q.released(b.lock.path, held)
+	happened := b.released(held, -1, status.data)
 	happened.path = folder
 	err = b.q.commit(ctx, write{
 		ops:     append(append(b.lockOps(states.Worker, held), znode.Create(folder, empty)), jobs...),
@@ -156,7 +156,7 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (made []string, err error) {
 	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string, _ int32) error {
 		made = ids
-		held, err := b.q.owns(ctx, b.lock)
+		held, err := b.owns(ctx)
 		if err != nil {
 			return err
 		}

@@ -175,8 +175,8 @@ func (q *Queue) there(path string) evidence {
 
 // created is evidence of a write that creates content, and the parent's next child at path. before is the parent's
 // counter before the write. It can only prove that it did not happen: the parent has had no new child since, or
-// another client has used the name for other content. Only the second needs a name that is not used twice: that of a lock is,
-// and a lock is created without content.
+// another client has used the name for other content, which was not rewritten since: the deployed Process does that. Only the second needs a name
+// that is not used twice: that of a lock is, and a lock is created without content.
 func (q *Queue) created(path string, before int32, content znode.Op) evidence {
 	return evidence{path, func(ctx context.Context) (bool, error) {
 		next, _, err := q.sequence(ctx, znode.Parent(path))
@@ -184,7 +184,7 @@ func (q *Queue) created(path string, before int32, content znode.Op) evidence {
 			return false, err
 		}
 		n, ok, err := q.maybe(ctx, content.Path)
-		if err == nil && (!ok || len(content.Data) == 0 || bytes.Equal(n.data, content.Data)) {
+		if err == nil && (!ok || n.version > 0 || len(content.Data) == 0 || bytes.Equal(n.data, content.Data)) {
 			err = ErrUnknownOutcome
 		}
 		return false, err
@@ -202,21 +202,20 @@ func (q *Queue) removed(path string) evidence {
 	}}
 }
 
-// written is evidence of a write of data to a node that had a version. If it needs a lock, only
-// the lock's holder writes or removes the node as long as its session lives.
-func (q *Queue) written(path string, version int32, data []byte, by lock) evidence {
+// written is evidence of a write of data to a node that had a version. It can only prove that it did not happen: that version is
+// still there, or the next one is another client's.
+func (q *Queue) written(path string, version int32, data []byte) evidence {
 	return evidence{path, func(ctx context.Context) (bool, error) {
 		n, ok, err := q.maybe(ctx, path)
-		switch {
-		case err != nil:
-			return false, err
-		case ok && n.version == version, ok && n.version == version+1 && !bytes.Equal(n.data, data):
-			return false, nil // its version is missing, or is another client's
-		case (!ok || n.version > version) && by.session != 0 && by.session == q.conn.SessionID():
-			return true, nil // and others went on, or removed what was done
+		if err == nil && (!ok || !unwritten(n, version, data)) {
+			err = ErrUnknownOutcome
 		}
-		return false, ErrUnknownOutcome
+		return false, err
 	}}
+}
+
+func unwritten(n node, version int32, data []byte) bool {
+	return n.version == version || n.version == version+1 && !bytes.Equal(n.data, data)
 }
 
 // locked is evidence of a write that creates a lock of this session, while no other goroutine may: see
@@ -228,10 +227,32 @@ func (q *Queue) locked(path string) evidence {
 	}}
 }
 
-// released is evidence of a write that removes a lock, which had a Stat before. If the lock ends with a session, nobody else
-// removes it as long as the session lives: no other session does, and of this one's goroutines only the one that has the
-// item, or reserve.
-func (q *Queue) released(path string, held *zk.Stat) evidence {
+// released is evidence of a worker's write that removes its lock, which had a Stat before, and leaves data in the status. It writes
+// them to a version of it, unless that is -1. As long as the lock is there, it did not happen. If the lock is gone although its session
+// lives, then in dialect design its holder has removed it. In mrt-zk the admin tool may have, too; but then it also writes or removes the status.
+// Whoever acquires the item next leaves the status as it is.
+func (e *Item) released(held *zk.Stat, version int32, data []byte) evidence {
+	return evidence{e.path + "/status", func(ctx context.Context) (bool, error) {
+		lock, there, err := e.q.stat(ctx, e.path+"/lock")
+		if err != nil || there && lock.Czxid == held.Czxid {
+			return false, err
+		}
+		n, ok, err := e.q.maybe(ctx, e.path+"/status")
+		lives := held.EphemeralOwner == e.q.conn.SessionID()
+		switch {
+		case err != nil || ok && unwritten(n, version, data):
+			return false, err
+		case lives && (e.q.dialect == newqueue.Design || ok && bytes.Equal(n.data, data)):
+			return true, nil
+		}
+		return false, ErrUnknownOutcome
+	}}
+}
+
+// unlocked is evidence of a write that removes a named lock, which had a Stat before. If the lock ends with a session, no other session
+// takes it as long as this one lives, and of this one's goroutines only the one that has reserved it: so that it is gone is all
+// that the caller asked for.
+func (q *Queue) unlocked(path string, held *zk.Stat) evidence {
 	return evidence{path, func(ctx context.Context) (bool, error) {
 		stat, ok, err := q.stat(ctx, path)
 		if err != nil || ok && stat.Czxid == held.Czxid {

@@ -30,17 +30,17 @@ var (
 
 	// ErrNotLocked says that only the holder of the lock may do this, and the
 	// caller does not hold it: it never took the lock, released it, or lost it
-	// with its session.
+	// with its session, or to the deployed admin tool.
 	ErrNotLocked = errors.New("this session does not hold the lock")
 
 	// ErrConflict says that another client changed what the operation depends
-	// on. Nothing was written.
+	// on. Nothing was written, and a worker's lock is still there.
 	ErrConflict = errors.New("another client changed it first")
 
 	// ErrUnknownOutcome says that the connection was lost during a write, and
 	// that nothing proves whether the write happened: another client may have done the same, or undone it. The
 	// message names the znode to look at. A worker gets it if its session has ended, or if no server answered until it gave
-	// up. It then ends its session, because the lock may be left, and the session may live on.
+	// up; in dialect mrt-zk also if others changed the item before it could look. It then ends its session, because the lock may be left, and the session may live on.
 	ErrUnknownOutcome = errors.New("the connection was lost; it is not known whether the write happened")
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/harness/minizk"
+	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 	"mrtq/newqueue/states"
@@ -118,6 +119,35 @@ func (p *party) purge(id string) {
 	}
 }
 
+// tools are what the deployed admin tool does to what anyone works on, and what Process does to each job (docs/deployed-services.md).
+var tools = []string{"holds", "holds and releases", "deletes", "rewrites"}
+
+func (p *party) tool(path, does string) {
+	tree, id := p.server.Snapshot(), znode.Name(path)
+	switch status := tree.Get(path + "/status"); {
+	case status == nil:
+	case does == "deletes":
+		p.purge(id)
+		delete(p.kept, path+"/lock")
+	case does == "rewrites":
+		_, _ = p.conn.Multi(&zk.SetDataRequest{Path: path + "/configuration", Data: []byte(`{"objectID":"ark:/1"}`), Version: -1})
+	default:
+		set := func(data string) any {
+			return &zk.SetDataRequest{Path: path + "/status", Data: []byte(data), Version: -1}
+		}
+		ops := []any{set(`{"status":"Held","last_modified":"2024-03-01 12:00:00 -0800","message":"","retry_count":0}`)}
+		if does == "holds and releases" {
+			ops = append(ops, set(string(status.Data)))
+		}
+		for _, entry := range tree.Paths(newqueue.JobStatesPath) {
+			if does == "holds" && strings.HasSuffix(entry, "-"+id) {
+				ops = append(ops, &zk.DeleteRequest{Path: entry, Version: -1}, &zk.CreateRequest{Path: newqueue.JobEntryPath(newqueue.JobHeld, client.DefaultPriority, id), Acl: zk.WorldACL(zk.PermAll)})
+			}
+		}
+		_, _ = p.conn.Multi(ops...)
+	}
+}
+
 // relock takes a lock as a deployed worker does.
 func (p *party) relock(path string) {
 	path += "/lock"
@@ -212,7 +242,7 @@ func operations(f *fixture) []operation {
 		}},
 		{name: "CreateJob", ready: create(func(p *party) (string, error) {
 			return p.q.CreateJob(ctx, processing, client.JobSpec{Priority: 1})
-		}), undo: func(p *party) { p.purge(p.made(newqueue.JobsPath)) }, on: func(p *party) { p.with(p.made(newqueue.JobsPath), succeed) }},
+		}), item: func(p *party) string { return newqueue.JobPath(p.made(newqueue.JobsPath)) }, undo: func(p *party) { p.purge(p.made(newqueue.JobsPath)) }, on: func(p *party) { p.with(p.made(newqueue.JobsPath), succeed) }},
 		{name: "CreateRequest", ready: create(func(p *party) (string, error) {
 			return p.q.CreateRequest(ctx, small, newqueue.Token{Token: "new"})
 		}), undo: func(p *party) { p.purge(p.made(newqueue.AccessQueuePath(small))) }, on: func(p *party) {
@@ -268,6 +298,8 @@ func operations(f *fixture) []operation {
 		}},
 	}
 
+	at := func(path string) func(*party) string { return func(*party) string { return path } }
+
 	// What acquires something.
 	type item interface {
 		Path() string
@@ -280,7 +312,7 @@ func operations(f *fixture) []operation {
 		"AcquireBatch pending": func(p *party) (item, error) { return p.q.AcquireBatch(ctx, newqueue.BatchPending) },
 		"AcquireRequest":       func(p *party) (item, error) { return p.q.AcquireRequest(ctx, small, newqueue.AccessPending) },
 	} {
-		all = append(all, operation{name: name, locks: true, ready: do(func(p *party) error {
+		all = append(all, operation{name: name, locks: true, item: map[string]func(*party) string{"AcquireJob": at(newqueue.JobPath(pending))}[name], ready: do(func(p *party) error {
 			i, err := acquire(p)
 			if err == nil {
 				p.has(i.Path() + "/lock")
@@ -302,13 +334,13 @@ func operations(f *fixture) []operation {
 		return operation{name: name, worker: true, ready: func(p *party) (func() ([]string, error), error) {
 			j, err := p.q.AcquireJob(ctx, newqueue.JobPending)
 			return func() ([]string, error) { return nil, f(j) }, err
-		}, undo: func(p *party) { p.relock(newqueue.JobPath(pending)) }, on: func(p *party) { p.with(pending, succeed) }}
+		}, item: at(newqueue.JobPath(pending)), undo: func(p *party) { p.relock(newqueue.JobPath(pending)) }, on: func(p *party) { p.with(pending, succeed) }}
 	}
 	req := func(name string, f func(*client.Request) error) operation {
 		return operation{name: name, worker: true, ready: func(p *party) (func() ([]string, error), error) {
 			a, err := p.q.AcquireRequest(ctx, small, newqueue.AccessPending)
 			return func() ([]string, error) { return nil, f(a) }, err
-		}, undo: func(p *party) { p.relock(newqueue.AccessRequestPath(small, request)) }, on: func(p *party) {
+		}, item: at(newqueue.AccessRequestPath(small, request)), undo: func(p *party) { p.relock(newqueue.AccessRequestPath(small, request)) }, on: func(p *party) {
 			p.withRequest(request, newqueue.AccessProcessing, func(a *client.Request) error { return a.Succeed(ctx) })
 		}}
 	}
@@ -316,7 +348,7 @@ func operations(f *fixture) []operation {
 		return operation{name: name, worker: true, ready: func(p *party) (func() ([]string, error), error) {
 			b, err := p.q.AcquireBatch(ctx, s)
 			return func() ([]string, error) { return f(b) }, err
-		}, undo: func(p *party) { p.relock(newqueue.BatchPath(bid)) }, on: on}
+		}, item: at(newqueue.BatchPath(bid)), undo: func(p *party) { p.relock(newqueue.BatchPath(bid)) }, on: on}
 	}
 	process := func(name string, jobs ...client.JobSpec) operation {
 		return batch(name, newqueue.BatchPending, f.batches["pending"], func(b *client.Batch) ([]string, error) { return b.Process(ctx, jobs...) },

@@ -13,6 +13,7 @@ type hooked struct {
 	client.Conn
 	session *session
 	read    func(path string) error // before each read
+	seen    func(path string)       // after each Stat that was read
 	watched func(path string)       // after each watch that was set
 	reading sync.RWMutex            // a test that holds it keeps the queue from reading
 
@@ -108,7 +109,11 @@ func (c *hooked) Exists(path string) (bool, *zk.Stat, error) {
 	if err := c.before(path); err != nil {
 		return false, nil, err
 	}
-	return c.Conn.Exists(path)
+	ok, stat, err := c.Conn.Exists(path)
+	if c.seen != nil {
+		c.seen(path)
+	}
+	return ok, stat, err
 }
 
 func (c *hooked) Children(path string) ([]string, *zk.Stat, error) {

@@ -14,7 +14,8 @@ import (
 
 // Item is what a [Job], a [Batch] and a [Request] have in common: a znode with a status,
 // and the worker's lock on it. Each of its methods that moves it also releases the lock, in one
-// transaction. Their errors: [ErrNotLocked] or [ErrConflict] if the lock was lost, *[StateError] if there
+// transaction. Their errors: [ErrNotLocked] if the lock was lost; [ErrConflict] if the status was changed, which the deployed
+// admin tool does in spite of a lock, and then the lock stays until Unlock; *[StateError] if there
 // is no such step or its guard does not hold. After an error nothing was written, unless the error is
 // [ErrUnknownOutcome].
 type Item struct {
@@ -123,10 +124,11 @@ func (e *Item) loadAll(ctx context.Context) error {
 
 func (e *Item) loadStatus(ctx context.Context) error { return e.load(ctx, e.of.properties()[:1]) }
 
-// lock is a lock that ends with its session.
+// lock is a lock that ends with its session. czxid tells it from another one at the same path; it is 0 until the lock
+// was read.
 type lock struct {
-	path    string
-	session int64
+	path           string
+	session, czxid int64
 }
 
 // Path returns the znode of the batch, job or request.
@@ -161,18 +163,21 @@ func (e *Item) MoveTo(ctx context.Context, to, message string) error {
 
 // Unlock releases the lock and changes nothing else, so that another worker can
 // acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
-// After any other error the caller still holds the lock, and may try again.
+// After any other error the caller may still hold the lock, and may try again.
 func (e *Item) Unlock(ctx context.Context) error {
-	held, err := e.q.owns(ctx, e.lock)
-	if err == nil { // as in acquire, the versions prove that no other worker holds the lock
-		err = e.q.commit(ctx, write{
-			ops:     []znode.Op{znode.Check(e.path+"/status", e.version), znode.Delete(e.lock.path, held.Version)},
-			session: e.lock.session, happened: e.q.released(e.lock.path, held),
+	err := e.retry(false, func() error {
+		status, held, err := e.holds(ctx)
+		if err != nil {
+			return err
+		}
+		happened := e.released(held, -1, status.data)
+		happened.path = e.lock.path
+		// As in acquire, the versions prove that no other worker holds the lock.
+		return e.q.commit(ctx, write{
+			ops:     []znode.Op{znode.Check(e.path+"/status", status.version), znode.Delete(e.lock.path, held.Version)},
+			session: e.lock.session, happened: happened,
 		})
-	}
-	if isRace(err) {
-		err = ErrNotLocked
-	}
+	})
 	if err == nil || errors.Is(err, ErrNotLocked) {
 		e.lock = lock{}
 	}
@@ -192,14 +197,30 @@ func (e *Item) giveBack(ctx context.Context) error {
 	return fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, e.lock.path, err)
 }
 
-// owns returns the lock's Stat, or [ErrNotLocked] unless this session still holds it.
-func (q *Queue) owns(ctx context.Context, l lock) (*zk.Stat, error) {
-	if l.session == 0 || q.conn.SessionID() != l.session {
+// owns returns the lock's Stat, or [ErrNotLocked] unless it is still the one that was acquired.
+func (e *Item) owns(ctx context.Context) (*zk.Stat, error) {
+	if e.lock.session == 0 || e.q.conn.SessionID() != e.lock.session {
 		return nil, ErrNotLocked // it ended with the session, or will
 	}
-	stat, ok, err := q.stat(ctx, l.path)
-	if err == nil && (!ok || stat.EphemeralOwner != l.session) {
+	stat, ok, err := e.q.stat(ctx, e.lock.path)
+	if err == nil && (!ok || stat.EphemeralOwner != e.lock.session || e.lock.czxid != 0 && e.lock.czxid != stat.Czxid) {
 		err = ErrNotLocked
 	}
+	if err == nil {
+		e.lock.czxid = stat.Czxid
+	}
 	return stat, err
+}
+
+// holds reads the status and then the lock, as owns does. So the status has another version once another worker has acquired
+// the item.
+func (e *Item) holds(ctx context.Context) (status node, held *zk.Stat, err error) {
+	status, there, err := e.q.maybe(ctx, e.path+"/status")
+	if err == nil {
+		held, err = e.owns(ctx)
+	}
+	if err == nil && !there {
+		err = &NodeError{e.path + "/status", ErrNotFound}
+	}
+	return status, held, err
 }

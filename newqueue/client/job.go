@@ -136,7 +136,7 @@ func (j *Job) Save(ctx context.Context) error {
 }
 
 func (j *Job) save(ctx context.Context) error {
-	held, err := j.q.owns(ctx, j.lock)
+	held, err := j.owns(ctx)
 	if err != nil {
 		return err
 	}

@@ -95,5 +95,5 @@ func (j *Job) setPriority(ctx context.Context, priority int) error {
 		znode.Set(path, data, version),
 		znode.Delete(newqueue.JobEntryPath(j.Status.State, now, j.ID), -1),
 		znode.Create(newqueue.JobEntryPath(j.Status.State, priority, j.ID), empty),
-	}, happened: j.q.written(path, version, data, lock{})})
+	}, happened: j.q.written(path, version, data)})
 }

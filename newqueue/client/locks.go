@@ -66,7 +66,7 @@ func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	}
 	err = q.commit(ctx, write{
 		ops:     []znode.Op{znode.Delete(path, stat.Version)},
-		session: stat.EphemeralOwner, happened: q.released(path, stat),
+		session: stat.EphemeralOwner, happened: q.unlocked(path, stat),
 	})
 	if isRace(err) {
 		return ErrNotLocked

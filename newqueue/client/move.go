@@ -53,13 +53,13 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	if err != nil {
 		return err
 	}
-	var by lock
 	var held *zk.Stat
+	var session int64
 	if a.worker {
-		if held, err = e.q.owns(ctx, e.lock); err != nil {
+		if held, err = e.owns(ctx); err != nil {
 			return err
 		}
-		by = e.lock
+		session = e.lock.session
 	}
 	p, err := e.of.decide(ctx, t, a)
 	if err != nil {
@@ -73,11 +73,13 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 			return err
 		}
 		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
-		happened = e.q.written(e.path+"/status", e.version, data, by)
+		if happened = e.q.written(e.path+"/status", e.version, data); a.worker {
+			happened = e.released(held, e.version, data)
+		}
 	} else {
 		happened = e.q.removed(p.ops[len(p.ops)-1].Path)
 	}
-	if err := e.q.commit(ctx, write{ops: append(ops, p.ops...), session: by.session, happened: happened}); err != nil {
+	if err := e.q.commit(ctx, write{ops: append(ops, p.ops...), session: session, happened: happened}); err != nil {
 		return err
 	}
 	if a.worker {
@@ -96,7 +98,7 @@ func (e *Item) retry(worker bool, try func() error) error {
 		if again {
 			continue
 		}
-		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) {
+		if err != nil && attempt > 1 && attempt < attempts && !errors.Is(err, ErrUnknownOutcome) && !errors.Is(err, ErrNotLocked) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err) // without the other client it would have succeeded
 		}
 		return err
@@ -160,7 +162,7 @@ func (e *Item) refused(worker bool, err error, attempt int) (again bool, result 
 	case worker && r.Op.Path == e.path+"/lock":
 		return false, ErrNotLocked
 	case worker && r.Op.Path == e.path+"/status":
-		return false, fmt.Errorf("%w: the session lost the lock", ErrConflict)
+		return false, fmt.Errorf("%w: its status is no longer the one that was acquired", ErrConflict)
 	}
 	return attempt < attempts && isRace(err), named(err)
 }

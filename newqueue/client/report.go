@@ -42,7 +42,7 @@ func (b *Batch) Report(ctx context.Context) (r Report, err error) {
 	if b.Status.State != newqueue.BatchReporting && b.Status.State != states.UpdateReporting {
 		return r, b.transitionError("a report", true)
 	}
-	if _, err := b.q.owns(ctx, b.lock); err != nil {
+	if _, err := b.owns(ctx); err != nil {
 		return r, err
 	}
 	jobs, err := b.jobs(ctx)
