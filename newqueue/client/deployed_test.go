@@ -12,6 +12,7 @@ import (
 
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
+	"mrtq/newqueue/states"
 )
 
 // status is what the deployed admin tool does to a job: it writes the status, then it moves the entry. It looks at no lock.
@@ -168,4 +169,24 @@ func TestAcquiredInAnotherState(t *testing.T) {
 		}
 		w.check()
 	})
+}
+
+// TestWaitsForItsJobs: in dialect mrt-zk a batch is processing as soon as a worker has acquired it. Another client's job would keep
+// the worker, and each one after it, from making the batch's jobs. What only others may do is no step of its worker.
+func TestWaitsForItsJobs(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+	if err := errorOf(w.queue().CreateJob(ctx, bid, client.JobSpec{})); guard(err) != states.InProcessing {
+		t.Errorf("%v", err)
+	}
+	for _, to := range []string{states.Failed, states.Reporting} {
+		if err := b.MoveTo(ctx, to, "why"); guard(err) != "" {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	must(t, errorOf(b.Process(ctx, client.JobSpec{})))
+	must(t, errorOf(q.CreateJob(ctx, bid, client.JobSpec{})))
+	w.check()
 }

@@ -79,8 +79,8 @@ func (q *Queue) creation(e states.Entity) states.Transition {
 
 // CreateJob adds one job to a batch that is processing (J1), and returns the
 // job's id. Usually a batch gets all its jobs at once: see [Batch.Process].
-// Errors: [ErrNotFound], *[StateError] with the guard [states.InProcessing] if the batch is in another state,
-// [newqueue.ErrPriority], [newqueue.ErrValue].
+// Errors: [ErrNotFound], *[StateError] with the guard [states.InProcessing] if the batch is in another state, or if
+// its jobs are not made yet ([Batch.Process]), [newqueue.ErrPriority], [newqueue.ErrValue].
 func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid string, err error) {
 	b := q.newBatch(bid)
 	defer wrap("create a job in", b.path, &err)
@@ -88,7 +88,12 @@ func (q *Queue) CreateJob(ctx context.Context, bid string, n JobSpec) (jid strin
 		if err := b.loadAll(ctx); err != nil {
 			return err
 		}
-		if b.Status.State != newqueue.BatchProcessing {
+		// In dialect mrt-zk a batch may be processing and still wait for a worker to make its jobs.
+		waits, err := b.waits(ctx, states.Pending)
+		if err != nil {
+			return err
+		}
+		if waits || b.Status.State != newqueue.BatchProcessing {
 			return b.guardError("having another job", states.InProcessing)
 		}
 		ops, err := q.decideNewJob(jid, bid, n, q.clock())

@@ -126,6 +126,8 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 		return t, e.transitionError(a.to, true)
 	case t.Who.HoldsLock() && !a.worker:
 		return t, ErrNotLocked
+	case a.worker && !t.Who.HoldsLock():
+		return t, e.transitionError(a.to, true)
 	}
 	return t, nil
 }
