@@ -124,7 +124,7 @@ func (q *Queue) queued(ctx context.Context) (map[string][]string, error) {
 func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]znode.Op, own []znode.Op) ([]znode.Op, error) {
 	proof := b.lockOps(t.Who, nil)
 	size := func(ops []znode.Op) int { return znode.MultiSize(ops, len(b.q.root)) }
-	left := size(proof) + size(own)
+	left, all := size(proof)+size(own), len(jobs)
 	for _, ops := range jobs {
 		left += size(ops)
 	}
@@ -141,6 +141,8 @@ func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]z
 		if err := b.q.commit(ctx, write{ops: some, happened: b.q.removed(some[len(some)-1].Path)}); err != nil {
 			return nil, err
 		}
+		b.gone += all - len(jobs)
+		all = len(jobs)
 	}
 	return append(slices.Concat(jobs...), own...), nil
 }
@@ -148,6 +150,8 @@ func (b *Batch) removeAhead(ctx context.Context, t states.Transition, jobs [][]z
 // DeleteBatch deletes a failed or held batch with all its jobs (B11, B12), and
 // leaves nothing of them. It returns warnings for the administrator. Errors:
 // *[StateError], [ErrLocked] while a worker holds the batch or one of its jobs.
+// A batch of more than a thousand jobs may take several transactions. Any error may then come after the first of them: it
+// says how many jobs are deleted already.
 func (q *Queue) DeleteBatch(ctx context.Context, bid string) (warnings []string, err error) {
 	b := q.newBatch(bid)
 	if err := b.move(ctx, act{name: "delete", to: states.Deleted, who: states.Admin}); err != nil {

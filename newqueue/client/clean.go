@@ -44,7 +44,7 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 	return tidy(ctx, lines, func(m T) (bool, error) {
 		err := m.base().move(ctx, act{name: "clean up", who: states.Automatic})
 		switch {
-		case errors.Is(err, ErrLocked), errors.As(err, new(*StateError)):
+		case m.base().gone == 0 && (errors.Is(err, ErrLocked) || errors.As(err, new(*StateError))):
 			return false, nil
 		case errors.Is(err, ErrNotFound) && !slices.ContainsFunc(lines, func(l workQueue[T]) bool { return l.lists(ctx, m) }):
 			return false, nil
@@ -71,7 +71,8 @@ func (q *Queue) CleanupJobs(ctx context.Context) ([]string, error) {
 // its jobs if it is completed (B13), or if the admin tool marked it as deleted
 // (B14), and returns the ids of these batches. It leaves a batch for the next pass
 // if a worker holds it or one of its jobs is unfinished: the client library does
-// not remove such a batch either. Other errors are joined and don't stop the pass.
+// not remove such a batch either. If some of its jobs are deleted then, the error says so, as that of [Queue.DeleteBatch]. Other
+// errors are joined and don't stop the pass.
 func (q *Queue) CleanupBatches(ctx context.Context) ([]string, error) {
 	return cleanUp(ctx, q, states.Batch, func(state string) workQueue[*Batch] { return q.batchLine(newqueue.BatchState(state)) })
 }

@@ -25,6 +25,7 @@ type Item struct {
 	path    string
 	version int32 // of the status
 	lock    lock  // zero when not acquired
+	gone    int   // jobs that removeAhead has deleted
 }
 
 type member interface {

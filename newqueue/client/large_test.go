@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,35 @@ func TestLargeBatchBesideOthers(t *testing.T) {
 		t.Errorf("%d nodes are left", n)
 	}
 	w.check()
+}
+
+// TestDeletedInPart: a batch that is deleted in several transactions moves on between them. Whoever deletes it learns that some of its jobs are
+// gone, and so does a cleaning pass, which says nothing of a batch that it leaves as it was.
+func TestDeletedInPart(t *testing.T) {
+	for state, remove := range map[string]func(*client.Queue, string) error{
+		"failed":    func(q *client.Queue, bid string) error { return errorOf(q.DeleteBatch(ctx, bid)) },
+		"completed": func(q *client.Queue, _ string) error { return errorOf(q.CleanupBatches(ctx)) },
+	} {
+		w := newWorld(t, newqueue.Design)
+		w.root += "/" + strings.Repeat("x", 2000) // in each operation
+		c, q := w.hooked()
+		must(t, q.Init(ctx))
+		bid, ids := batchOf(t, q, 100)
+		for _, jid := range ids {
+			w.delete(newqueue.BatchEntryPath(bid, newqueue.FolderProcessing, jid))
+			w.put(newqueue.BatchEntryPath(bid, newqueue.FolderCompleted, jid), "")
+		}
+		status := func(s string) { w.put("/batches/"+bid+"/status", `{"status":"`+s+`","last_modified":""}`) }
+		status(state)
+		c.next(func(s send) ([]zk.MultiResponse, error) { defer status("update-reporting"); return s() })
+		err := remove(q, bid)
+		left, _, readErr := w.raw.Children(w.root + newqueue.JobsPath)
+		must(t, readErr)
+		gone := 100 + 1 - len(left)
+		if want := fmt.Sprintf("%d of its jobs are deleted", gone); gone == 0 || gone == 100 || err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, new(*client.StateError)) {
+			t.Errorf("%s: %d jobs are gone: %v", state, gone, err)
+		}
+	}
 }
 
 // TestTooLargeWritesNothing: nothing is written of a batch before it is known that all of it fits.

@@ -38,6 +38,9 @@ type plan struct {
 
 func (e *Item) move(ctx context.Context, a act) error {
 	if err := e.retry(a.worker, func() error { return e.tryMove(ctx, a) }); err != nil {
+		if e.gone > 0 {
+			err = fmt.Errorf("%d of its jobs are deleted already: %w", e.gone, err)
+		}
 		return &opError{a.name, e.path, err}
 	}
 	return nil
