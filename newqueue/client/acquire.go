@@ -199,8 +199,9 @@ type workQueue[T member] struct {
 }
 
 type entry struct {
-	id  string
-	err error // why it can't be read
+	id   string
+	path string // of the folder's child
+	err  error  // why it can't be read
 }
 
 // check refuses a queue in which a worker has nothing to do.
@@ -224,11 +225,11 @@ func (l workQueue[T]) list(ctx context.Context) ([]entry, error) {
 	entries := make([]entry, len(names))
 	elsewhere := make([]bool, len(names))
 	_ = each(len(names), func(i int) error {
-		entries[i].id = names[i]
+		entries[i].id, entries[i].path = names[i], znode.Join(l.folder, names[i])
 		if l.kind == states.Job { // sorted: a priority and an id have a fixed number of digits
 			_, jid, err := newqueue.ParseJobEntry(names[i])
 			if entries[i].id = jid; err != nil {
-				entries[i].err = &NodeError{znode.Join(l.folder, names[i]), err}
+				entries[i].err = &NodeError{entries[i].path, err}
 			}
 			return nil
 		}

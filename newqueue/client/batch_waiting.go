@@ -2,6 +2,9 @@ package client
 
 import (
 	"context"
+	"slices"
+
+	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/znode"
 	"mrtq/newqueue"
@@ -16,16 +19,22 @@ import (
 
 // leftStates lists the states child that a waiting batch should not have, and
 // everything below it. The list is nil if there is no child. If there are entries
-// of jobs in it, the error is a *[StateError] with the guard [states.WithoutJobs].
+// of jobs in it, the error is a *[StateError] with the guard [states.WithoutJobs], unless the batch has just been started: then it
+// is the one that the server's refusal of the status would be.
 func (b *Batch) leftStates(ctx context.Context) ([]string, error) {
 	root := newqueue.BatchStatesPath(b.ID)
 	paths, err := b.q.subtree(ctx, root)
-	for _, p := range paths {
-		if p != root && znode.Parent(p) != root {
-			return nil, b.guardError(states.Processing, states.WithoutJobs)
-		}
+	if err != nil || !slices.ContainsFunc(paths, func(p string) bool { return p != root && znode.Parent(p) != root }) {
+		return paths, err
 	}
-	return paths, err
+	check := znode.Check(b.path+"/status", b.version)
+	switch now, there, err := b.q.stat(ctx, check.Path); {
+	case err != nil:
+		return nil, err
+	case !there || now.Version != b.version:
+		return nil, &znode.MultiError{Op: check, Err: zk.ErrBadVersion}
+	}
+	return nil, b.guardError(states.Processing, states.WithoutJobs)
 }
 
 // RepairBatches is the cleaning pass over pending and held batches that have a

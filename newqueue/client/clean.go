@@ -5,13 +5,13 @@ import (
 	"errors"
 	"slices"
 
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
 
 // tidy does something to each item of some lines, and returns the ids of those to which it was done. An error
-// does not stop it: it joins the errors, each once, with those of items that can't be read.
+// does not stop it: it joins the errors, each once, with those of items that can't be read. That another client has removed
+// an item from the line since is no error.
 func tidy[T member](ctx context.Context, lines []workQueue[T], do func(T) (bool, error)) (ids []string, err error) {
 	var seen []string
 	var errs []error
@@ -23,6 +23,11 @@ func tidy[T member](ctx context.Context, lines []workQueue[T], do func(T) (bool,
 			if err == nil && !slices.Contains(seen, e.id) { // one that can't be read is in each queue
 				done, err = do(l.at(e.id))
 			}
+			if errors.Is(err, ErrNotFound) {
+				if _, there, failed := l.q.stat(ctx, e.path); failed == nil && !there {
+					done, err = false, nil
+				}
+			}
 			seen = append(seen, e.id)
 			if errs = append(errs, err); done && err == nil {
 				ids = append(ids, e.id)
@@ -33,7 +38,7 @@ func tidy[T member](ctx context.Context, lines []workQueue[T], do func(T) (bool,
 }
 
 // cleanUp makes the transitions of a cleaning pass over the items of an entity. It leaves one for the next pass that a
-// worker holds, that has unfinished jobs, that has moved meanwhile, or that was removed.
+// worker holds, that has unfinished jobs, or that has moved meanwhile.
 func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in func(state string) workQueue[T]) ([]string, error) {
 	var lines []workQueue[T]
 	for _, t := range q.machines[kind] {
@@ -43,19 +48,11 @@ func cleanUp[T member](ctx context.Context, q *Queue, kind states.Entity, in fun
 	}
 	return tidy(ctx, lines, func(m T) (bool, error) {
 		err := m.base().move(ctx, act{name: "clean up", who: states.Automatic})
-		switch {
-		case m.base().gone == 0 && (errors.Is(err, ErrLocked) || errors.As(err, new(*StateError))):
-			return false, nil
-		case errors.Is(err, ErrNotFound) && !slices.ContainsFunc(lines, func(l workQueue[T]) bool { return l.lists(ctx, m) }):
+		if m.base().gone == 0 && (errors.Is(err, ErrLocked) || errors.As(err, new(*StateError))) {
 			return false, nil
 		}
 		return err == nil, err
 	})
-}
-
-func (l workQueue[T]) lists(ctx context.Context, m T) bool {
-	entries, err := l.list(ctx)
-	return err != nil || slices.ContainsFunc(entries, func(e entry) bool { return e.id == znode.Name(m.base().path) })
 }
 
 // CleanupJobs is the cleaning pass over all jobs. In dialect design it removes the

@@ -3,6 +3,7 @@ package client_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"mrtq/newqueue"
@@ -130,4 +131,77 @@ func TestResumedWhileItsBatchIsCleaned(t *testing.T) {
 		t.Errorf("acquired %s", j.ID)
 	}
 	w.check()
+}
+
+// TestABatchIsHealthy: before one of a client's reads, another starts the batch, or deletes it. The first does not call it damaged, or missing.
+func TestABatchIsHealthy(t *testing.T) {
+	start := func(q *client.Queue, _ string) {
+		if b, err := q.AcquireBatch(ctx, newqueue.BatchPending); err == nil {
+			_, _ = b.Process(ctx, client.JobSpec{})
+		}
+	}
+	remove := func(q *client.Queue, bid string) { _, _ = q.DeleteBatch(ctx, bid) }
+	repair := func(q *client.Queue) error { return errorOf(q.RepairBatches(ctx)) }
+	for name, c := range map[string]struct {
+		held  bool
+		do    func(*client.Queue) error
+		rival func(*client.Queue, string)
+	}{
+		"acquired, started": {false, func(q *client.Queue) error { return errorOf(q.AcquireBatch(ctx, newqueue.BatchPending)) }, start},
+		"repaired, started": {false, repair, start},
+		"repaired, deleted": {true, repair, remove},
+	} {
+		for _, d := range newqueue.Dialects {
+			t.Run(name+"/"+string(d), func(t *testing.T) {
+				t.Parallel()
+				for read, reads := int64(1), int64(1); read <= reads; read++ {
+					w := newWorld(t, d)
+					other := w.queue()
+					bid := value(other.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+					w.put(newqueue.BatchStatesPath(bid), "")
+					if c.held {
+						holdBatch(t, other, bid)
+						w.put(newqueue.BatchStatesPath(bid), "")
+					}
+					var n atomic.Int64
+					meddler, q := w.hooked()
+					meddler.read = func(string) error {
+						if n.Add(1) == read {
+							c.rival(other, bid)
+						}
+						return nil
+					}
+					if err := c.do(q); err != nil && (!errors.Is(err, client.ErrNoneAvailable) || errors.As(err, new(*client.StateError))) {
+						t.Errorf("before read %d: %v", read, err)
+					}
+					reads = n.Load()
+				}
+			})
+		}
+	}
+}
+
+// TestTwoPasses: a cleaning pass that another one has overtaken looks at each batch, and not at all others for each of them.
+func TestTwoPasses(t *testing.T) {
+	const batches = 20
+	eachDialect(t, func(t *testing.T, w *world) {
+		other := w.queue()
+		for i := range 2 * batches {
+			bid, _ := batchOf(t, other, 0)
+			if i < batches {
+				must(t, other.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+				report(t, other, newqueue.BatchReporting)
+			}
+		}
+		var n atomic.Int64
+		c, q := w.hooked()
+		c.read = func(string) error { n.Add(1); return nil }
+		c.meddle(func() { value(other.CleanupBatches(ctx))(t) })
+		if gone, err := q.CleanupBatches(ctx); len(gone) > 0 || err != nil {
+			t.Errorf("%q, %v", gone, err)
+		}
+		if n.Load() > 20*batches {
+			t.Errorf("%d reads for %d batches", n.Load(), 2*batches)
+		}
+	})
 }
