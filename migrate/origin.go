@@ -91,10 +91,11 @@ func allQueues(t *target.Target, chroot string) migration.Queues {
 }
 
 // checkOrigin refuses records that are gone with their queue node, which was removed since their run, or removed and created
-// again: their jobs are the only copies. Those that somebody decided about pass. A
+// again: their jobs are the only copies. Those that somebody decided about pass, and those that have another name now. A
 // record that was handed over needs only a queue node to which it can be given back.
-func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d Decisions) error {
+func checkOrigin(ctx context.Context, src *Source, t *target.Target, entries []*ledger.Migrated, d Decisions) error {
 	now := src.Czxids()
+	var renames *standing.Renames // nil before they are needed
 	for _, e := range entries {
 		run, queue := &t.Ledger.Runs[e.Run], znode.Parent(e.Record)
 		path := run.Origin.Path(queue)
@@ -102,10 +103,21 @@ func checkOrigin(src *Source, t *target.Target, entries []*ledger.Migrated, d De
 		switch {
 		case e.HandedOver && is == standing.Removed:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
-		case e.HandedOver, src.Has(e.Record), d.Vanished != migration.AnswerNone, d.RecordIs[e.Record] != migration.AnswerNone:
+		case e.HandedOver, is == standing.Same, src.Has(e.Record), d.Vanished != migration.AnswerNone, d.RecordIs[e.Record] != migration.AnswerNone:
+			continue
+		}
+		if renames == nil {
+			found, err := standing.FindRenames(ctx, t, src)
+			if err != nil {
+				return cancelled(err)
+			}
+			renames = &found
+		}
+		switch {
+		case renames.To(e.Record).There:
 		case is == standing.Removed:
 			return fmt.Errorf("%w: %s does not exist any more", ErrOtherSource, path)
-		case is == standing.MadeAgain:
+		default:
 			return fmt.Errorf("%w: %s was removed and created again since %s", ErrOtherSource, path, run.ID)
 		}
 	}

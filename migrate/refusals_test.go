@@ -88,7 +88,7 @@ var reasons = map[string][]reason{
 			bring: func(r *refusing) { r.remove("/accessSmall.1") },
 			end:   func(r *refusing) { r.create("/accessSmall.1", nil) }},
 		{name: "undecided", is: migrate.ErrUndecided, after: true,
-			bring: func(r *refusing) { r.create(ingest(2), record(r.t, legacy.Pending, job("other", "2"))) },
+			bring: func(r *refusing) { r.create(ingest(2), record(r.t, legacy.Completed, job("0", "2"))) },
 			end:   func(r *refusing) { r.decide(ingest(2), migration.AnswerNew) }},
 		{name: "at work", is: migrate.ErrAtWork, after: true,
 			bring: func(r *refusing) {

@@ -211,7 +211,7 @@ func (r *release) prepare(ctx context.Context) error {
 	if r.apart != nil {
 		return r.apart
 	}
-	return reasons.Join(checkOrigin(r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.src, r.w, originRun(r.t).Origin)))
+	return reasons.Join(checkOrigin(ctx, r.src, r.t, due, r.opt.Decisions), cancelled(handover.MayHandOver(ctx, r.src, r.w, originRun(r.t).Origin)))
 }
 
 // whoWorks notes who is at work in the legacy queue, so that a refusal names that too.

@@ -189,7 +189,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	if r.missing == nil {
 		r.missing = r.opt.Decisions.missing(t, r.src)
 	}
-	return reasons.Join(why, checkOrigin(r.src, t, r.entries(), r.opt.Decisions))
+	return reasons.Join(why, checkOrigin(ctx, r.src, t, r.entries(), r.opt.Decisions))
 }
 
 func (r *rollbackOp) noRun(id string) error {
@@ -297,6 +297,8 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 		why := actedOn(c)
 		switch {
 		case why != "":
+		case c.Another:
+			why = "another record has its name, so it can't be given back"
 		case c.HandedOver && c.Entry.Kept && !c.Kept:
 			why = fmt.Sprintf("%s: %s", standing.KeptProblem(c.KeptNode.Path != ""), c.Run.KeptPath(c.Entry.Job))
 		default:

@@ -38,6 +38,8 @@ var standings = []struct {
 		s.create(subject, data)
 	}, "changed", "withdraws", "withdraws"},
 	{"it was deleted", false, deletes, "absent", "asks", "asks"},
+	{"it was deleted, and another record has its name", false, both(deletes, another), "absent", "asks", "asks"},
+	{"it was requeued before, and then deleted", false, deletes, "absent", "asks", "asks"},
 	{"an administrator renamed it", false, renames, "renamed", "withdraws", "withdraws"},
 	{"a legacy worker took it and requeued it under another name", false, func(s *site) {
 		s.create("/ingest/mrtQ-05000000000099", record(s.t, legacy.Held, job("0", "2")))
@@ -47,11 +49,11 @@ var standings = []struct {
 	{"its queue was made again, and a new record has its name", false, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "absent", "asks", "asks"},
 	{"nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "refuses"},
 
-	{"its job was begun", false, begins, "as migrated", "hands over", "hands over"},
+	{"its job was begun", false, begins, "as migrated", "hands over", "keeps"},
 	{"its job was removed", false, removesJob, "as migrated", "asks", "asks"},
 	{"a legacy worker finished it, and its job was begun", false, both(finishes, begins), "changed", "asks", "asks"},
 	{"a legacy worker finished it, and its job was removed", false, both(finishes, removesJob), "changed", "withdraws", "withdraws"},
-	{"it was deleted, and its job was begun", false, both(deletes, begins), "absent", "marks", "hands over"},
+	{"it was deleted, and its job was begun", false, both(deletes, begins), "absent", "marks", "keeps"},
 	{"it was deleted, and its job was removed", false, both(deletes, removesJob), "absent", "marks", "withdraws"},
 	{"an administrator renamed it, and its job was begun", false, both(renames, begins), "renamed", "asks", "asks"},
 	{"an administrator renamed it, and its job was removed", false, both(renames, removesJob), "renamed", "withdraws", "withdraws"},
@@ -63,17 +65,20 @@ var standings = []struct {
 	{"it came late, and nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "–"},
 
 	{"it was handed over", true, func(*site) {}, "handed over", "–", "gives back"},
-	{"it was handed over, and its job was begun", true, begins, "handed over", "–", "hands over"},
+	{"it was handed over, and its job was begun", true, begins, "handed over", "–", "keeps"},
 	{"it was handed over, and its job was removed", true, removesJob, "handed over", "–", "–"},
 	{"it is there again", true, func(s *site) { s.create(subject, record(s.t, legacy.Pending, job("0", "2"))) }, "again", "asks", "gives back"},
 	{"it is there again, and its job was begun", true, both(func(s *site) { s.create(subject, record(s.t, legacy.Pending, job("0", "2"))) }, begins), "again", "asks", "asks"},
 	{"it is there again, and was changed", true, func(s *site) { s.create(subject, record(s.t, legacy.Completed, job("0", "2"))) }, "again", "asks", "asks"},
-	{"after the release its queue was made again, and a new record has its name", true, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "not migrated", "–", "gives back"},
+	{"after the release its queue was made again, and a new record has its name", true, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "not migrated", "–", "keeps"},
+	{"after the release another record has its name", true, another, "not migrated", "–", "keeps"},
 }
 
 func finishes(s *site) { s.set(subject, record(s.t, legacy.Completed, job("0", "2"))) }
 
 func deletes(s *site) { s.remove(subject) }
+
+func another(s *site) { s.create(subject, record(s.t, legacy.Pending, job("late", "99"))) }
 
 func renames(s *site) { s.rename(subject, "/ingest/mrtQ-01000000000002") }
 
@@ -134,11 +139,16 @@ func TestStanding(t *testing.T) {
 				if strings.Contains(row.name, "finished before") {
 					records[subject] = record(t, legacy.Completed, job("0", "2"))
 				}
+				if strings.Contains(row.name, "requeued before") {
+					records["/ingest/mrtQ-05000000000000"] = record(t, legacy.Deleted, job("0", "2"))
+				}
 				if strings.Contains(row.name, "late") {
 					delete(records, subject)
 				}
 				s := serve(t, queueTree(t, records), d)
-				s.mustMigrate(s.options())
+				opt := s.options()
+				opt.Choices.Deleted = migration.Skip
+				s.mustMigrate(opt)
 				if records[subject] == nil {
 					s.create(subject, late)
 				}
@@ -285,7 +295,7 @@ func rollbackDoes(s *site) string {
 	case asked(undo.Undecided) != "":
 		return "asks"
 	case len(undo.Keeps) > 0:
-		return "hands over" // or it was, and its job stays
+		return "keeps"
 	case undo.GivesBack > others:
 		return "gives back"
 	case undo.Removes.Jobs > others:

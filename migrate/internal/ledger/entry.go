@@ -3,12 +3,14 @@ package ledger
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/rules"
 	"mrtq/migration"
 	"mrtq/newqueue"
 )
@@ -40,20 +42,33 @@ type Line struct {
 	// Kept says that the bytes of a record that was handed over are beside the legacy queue. There
 	// are none if the record was gone already.
 	Kept bool
+	Key  migration.Hash // of what the services know the record's work by; zero if it has nothing
 }
 
 // HashOf returns the part of a record's digest that the ledger keeps.
 func HashOf(sha256 [32]byte) migration.Hash { return migration.Hash(sha256[:len(migration.Hash{})]) }
 
-// String returns the line as it is written. No path of a znode has a tab or a line's end.
-func (l Line) String() string {
-	return strings.Join([]string{string(l.Kind), l.Record, l.Job, l.Batch, l.Hash.String(), strconv.FormatInt(l.Czxid, 16), l.UUID, strconv.Itoa(l.Jobs), strconv.FormatBool(l.Kept)}, "\t")
+// HashOfKey is the same of a record's key; zero if it has none.
+func HashOfKey(key rules.Key) (h migration.Hash) {
+	if key != "" {
+		h = HashOf(sha256.Sum256([]byte(key)))
+	}
+	return h
 }
 
-const columns = 9
+// String returns the line as it is written. No path of a znode has a tab or a line's end.
+func (l Line) String() string {
+	return strings.Join([]string{string(l.Kind), l.Record, l.Job, l.Batch, l.Hash.String(), strconv.FormatInt(l.Czxid, 16), l.UUID, strconv.Itoa(l.Jobs), strconv.FormatBool(l.Kept), l.Key.String()}, "\t")
+}
+
+// Ledgers of format 5 have no keys.
+const columns, columnsWithoutKey = 10, 9
 
 func parseLine(text string) (Line, error) {
 	words := strings.Split(text, "\t")
+	if len(words) == columnsWithoutKey {
+		words = append(words, migration.Hash{}.String())
+	}
 	if len(words) != columns {
 		return Line{}, fmt.Errorf("%d fields in %.200q, expected %d", len(words), text, columns)
 	}
@@ -69,6 +84,9 @@ func parseLine(text string) (Line, error) {
 		return l, err
 	}
 	if l.Kept, err = strconv.ParseBool(words[8]); err != nil {
+		return l, err
+	}
+	if err = l.Key.UnmarshalText([]byte(words[9])); err != nil {
 		return l, err
 	}
 	return l, l.validate()

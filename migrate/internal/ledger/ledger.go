@@ -31,9 +31,10 @@ type Migrated struct {
 	Job    string // path of the job or request; "" if a rollback or a withdrawal removed it
 	Batch  string // bid; "" for an access request
 	Hash   migration.Hash
-	Czxid  int64 // of the record: with the same name, another one has another
-	Run    int32 // index in [Ledger.Runs]
-	older  int32 // index of the record's entry before this one, -1 if there is none
+	Czxid  int64          // of the record: with the same name, another one has another
+	Key    migration.Hash // of its key; zero if it has none
+	Run    int32          // index in [Ledger.Runs]
+	older  int32          // index of the record's entry before this one, -1 if there is none
 	// HandedOver says that the job alone has the work: the record is not in the legacy queue any
 	// more. Kept says that its bytes are at [migration.Run.KeptPath], and KeptHash which: if it had changed, and somebody decided that
 	// the job has its work, they are not those that were migrated.
@@ -89,7 +90,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		job := strings.Clone(line.Job)
 		l.give(job)
 		l.newest[line.Record] = int32(len(l.entries))
-		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Czxid: line.Czxid, Run: run, older: older})
+		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Czxid: line.Czxid, Key: line.Key, Run: run, older: older})
 	case BatchCreated:
 		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
 		l.batches[b.ID], l.byUUID[b.UUID] = b, b
@@ -201,16 +202,24 @@ func (l *Ledger) Withdrew(h migration.Hash) bool {
 	return slices.ContainsFunc(l.entries, func(e Migrated) bool { return e.Job == "" && e.Hash == h })
 }
 
-// All yields the newest entry of each record that was migrated, in the order in which they
-// were made.
+// All yields the newest entry of each record that was migrated, in the order in which they were made. A record with another key and the
+// same name is another record.
 func (l *Ledger) All() iter.Seq[*Migrated] {
 	return func(yield func(*Migrated) bool) {
 		for i := range l.entries {
-			if e := &l.entries[i]; e.Job != "" && l.newest[e.Record] == int32(i) && !yield(e) {
+			if e := &l.entries[i]; e.Job != "" && (l.IsNewest(e) || IsAnother(e.Key, l.Find(e.Record).Key)) && !yield(e) {
 				return
 			}
 		}
 	}
+}
+
+// IsNewest reports whether no newer entry has the name of this one's record.
+func (l *Ledger) IsNewest(e *Migrated) bool { return l.Find(e.Record) == e }
+
+// IsAnother reports whether two records that had the same name are two, as their keys show.
+func IsAnother(key, other migration.Hash) bool {
+	return key != other && key != migration.Hash{} && other != migration.Hash{}
 }
 
 // NotMigrated yields those paths of records that are not in the ledger.

@@ -11,7 +11,8 @@ import (
 	"mrtq/newqueue"
 )
 
-const format = 5
+// A run is written in this format. Records of the oldest one are read, too.
+const format, oldestFormat = 6, 5
 
 // EncodeRun returns the data of a run's znode.
 func EncodeRun(r migration.Run) []byte {
@@ -36,8 +37,8 @@ func ParseRun(n znode.Node) (migration.Run, error) {
 	if err := json.Unmarshal(n.Data, &form); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)
 	}
-	if form.Format != format { // its other fields may have other types
-		return migration.Run{}, fmt.Errorf("another version of mrtq has migrated to this target: %s has format %d, and this version reads format %d; use that version", n.Path, form.Format, format)
+	if form.Format < oldestFormat || form.Format > format { // its other fields may have other types
+		return migration.Run{}, fmt.Errorf("another version of mrtq has migrated to this target: %s has format %d, and this version reads formats %d to %d; use that version", n.Path, form.Format, oldestFormat, format)
 	}
 	if err := json.Unmarshal(n.Data, &r); err != nil {
 		return damaged("it can't be read as a run's record: %v", err)

@@ -216,7 +216,12 @@ func (b *Builder) Add(f source.Fetched) {
 	entry := b.in.Target.Ledger.Find(r.Path)
 	var facts standing.Facts
 	if entry != nil {
-		if facts = standing.FactsOf(entry, &b.in.Target.Ledger.Runs[entry.Run], f, b.queues); facts.Another {
+		run := &b.in.Target.Ledger.Runs[entry.Run]
+		if facts = standing.FactsOf(entry, run, f, b.queues); facts.Another {
+			if !entry.HandedOver && standing.QueueOf(run, znode.Parent(r.Path), b.queues) == standing.Same {
+				b.problem(migration.Problem{Kind: migration.ProblemOtherOrigin, Path: r.Path, Message: fmt.Sprintf("%s migrated another record of this name, which is not there any more", run.ID),
+					Next: "release or roll back what was migrated first"})
+			}
 			entry = nil
 		}
 	}

@@ -163,7 +163,7 @@ func closingNodes(b *Batch, there []newqueue.BatchFolder) []rules.Node {
 }
 
 func lineOf(job rules.Job, czxid int64) ledger.Line {
-	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256()), Czxid: czxid}
+	return ledger.Line{Kind: ledger.JobCreated, Record: job.Record.Path, Job: job.Root(), Batch: job.Batch, Hash: ledger.HashOf(job.Record.SHA256()), Czxid: czxid, Key: ledger.HashOfKey(rules.KeyOf(job.Record))}
 }
 
 func (m *maker) creates(nodes []rules.Node) []znode.Op {

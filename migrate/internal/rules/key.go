@@ -14,15 +14,6 @@ type Key string
 // KeyOf returns the key of a record.
 func KeyOf(r migration.Record) Key { return keyOf(r.Queue, r.Legacy.Payload) }
 
-// KeyOfJob returns the key of the record that a job or request was made from. data is that of its configuration or token.
-func KeyOfJob(job string, data []byte) Key {
-	kind, p := KindOf(job), decodeObject(data)
-	if !kind.IsAccess() {
-		p = recoverProperties(p)
-	}
-	return keyOf(kind, p)
-}
-
 // KeyOfKept returns the key of a record that was handed over. data are its bytes, and name is that of its job; that of a request begins with its queue.
 func KeyOfKept(name string, data []byte) Key {
 	kind := migration.Ingest

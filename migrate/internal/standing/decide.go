@@ -95,7 +95,7 @@ func DecideRollback(f Facts, a migration.Answer, force bool) Decision {
 	}
 	if f.HandedOver {
 		switch back := f.Job == NotBegun && f.Record != Changed; {
-		case back && f.Kept:
+		case back && f.Kept && !f.Another:
 			return Decision{Action: GiveBack}
 		case back && f.Record == AsMigrated: // somebody else has given it back
 			return Decision{Action: Withdraw}

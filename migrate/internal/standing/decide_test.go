@@ -92,6 +92,7 @@ func checkCell(t *testing.T, table, cell string, f standing.Facts, decide func(s
 		"restored": func(f *standing.Facts) { f.Restored, f.Kept = true, true }, // without kept bytes it was not handed over
 		"taken":    func(f *standing.Facts) { f.Elsewhere = f.Record == standing.Absent && !f.HandedOver },
 		"not kept": func(f *standing.Facts) { f.Kept = false },
+		"another":  func(f *standing.Facts) { f.Another = f.Record == standing.Absent },
 	}
 	f.Kept = f.HandedOver
 	is(f, usual)

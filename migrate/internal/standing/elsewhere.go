@@ -125,8 +125,6 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 			return err
 		}
 	}
-	var unsure []*Standing
-	var entries []*ledger.Migrated
 	for i := range cases {
 		c := &cases[i]
 		lost, there := l.others.bytes[c.Entry.Hash]
@@ -136,21 +134,17 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 			c.Kept = true // as of its own run
 		case there:
 			c.Elsewhere = true
-		case len(l.others.keys) > 0:
-			unsure, entries = append(unsure, c), append(entries, c.Entry)
+		default:
+			c.Elsewhere = l.others.keys[c.Entry.Key] // it had other bytes when it was migrated here
 		}
 	}
-	jobs, err := l.Target.Jobs(ctx, entries, false)
-	for i, j := range jobs {
-		unsure[i].Elsewhere = l.others.keys[keyOf(j)] // it had other bytes when it was migrated here
-	}
-	return err
+	return nil
 }
 
 // others is what is kept in folders that no run of the ledger has.
 type others struct {
 	bytes map[migration.Hash]bool // whether the folder is lost
-	keys  map[rules.Key]bool      // of other targets
+	keys  map[migration.Hash]bool // of other targets
 }
 
 func readOthers(ctx context.Context, t *target.Target) (*others, error) {
@@ -158,7 +152,7 @@ func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &others{bytes: map[migration.Hash]bool{}, keys: map[rules.Key]bool{}}
+	all := &others{bytes: map[migration.Hash]bool{}, keys: map[migration.Hash]bool{}}
 	var unreadable error
 	for _, f := range folders {
 		paths, err := below(ctx, kept(t), []string{f.path})
@@ -174,7 +168,7 @@ func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 				all.bytes[hash] = f.lost
 			}
 			if key := rules.KeyOfKept(znode.Name(n.Path), n.Data); key != "" && !f.lost {
-				all.keys[key] = true
+				all.keys[ledger.HashOfKey(key)] = true
 			}
 		})
 		if err != nil {

@@ -52,7 +52,7 @@ const (
 type Facts struct {
 	Record RecordCondition
 	Job    JobCondition
-	// Another says that the legacy queue was created again, so that its names began again, and that another record has this one's name. Then
+	// Another says that another record has this one's name: their keys differ, or the queue was made again, so that its names began again. Then
 	// this one is absent.
 	Another bool
 	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
@@ -94,7 +94,7 @@ func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues
 	case !read.There:
 	case unreadable:
 		f.Record = Unknown
-	case tells && !same && QueueOf(run, znode.Parent(e.Record), queues) == MadeAgain:
+	case !same && isAnother(e, read, tells && QueueOf(run, znode.Parent(e.Record), queues) == MadeAgain):
 		f.Another = true
 	case same && (read.Stat.Czxid == e.Czxid || !tells || e.HandedOver): // who puts back a record that was handed over gives it another czxid
 		f.Record = AsMigrated
@@ -106,6 +106,16 @@ func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues
 		f.Finished = status == legacy.Completed || status == legacy.Deleted
 	}
 	return f
+}
+
+// isAnother reports whether the znode that has a record's name is another record. If one of the two has no key, it is after the queue was
+// made again.
+func isAnother(e *ledger.Migrated, read source.Fetched, madeAgain bool) bool {
+	key := keyOf(read)
+	if key == (migration.Hash{}) || e.Key == (migration.Hash{}) {
+		return madeAgain
+	}
+	return key != e.Key
 }
 
 // withJob adds what the job shows. released says that its queue was released, as the run's record has it.

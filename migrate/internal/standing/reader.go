@@ -1,6 +1,7 @@
 package standing
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -125,16 +126,19 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			return nil, Unreadable(c.Entry.Record, c.RecordRead)
 		}
 		if c.Another {
-			c.Other, c.RecordRead = c.RecordRead, source.Fetched{}
+			if l.Target.Ledger.IsNewest(c.Entry) { // otherwise another entry is about it
+				c.Other = c.RecordRead
+			}
+			c.RecordRead = source.Fetched{}
 		}
 	}
 	if err := l.readKept(ctx, cases); err != nil {
 		return nil, err
 	}
-	if err := l.readRenames(ctx, cases); err != nil {
+	if err := l.readElsewhere(ctx, cases); err != nil {
 		return nil, err
 	}
-	if err := l.readElsewhere(ctx, cases); err != nil {
+	if err := l.readRenames(ctx, cases); err != nil {
 		return nil, err
 	}
 	if err := l.readJobs(ctx, cases); err != nil {
@@ -143,7 +147,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	for i := range cases {
 		c := &cases[i]
 		answer := l.Answers[c.Entry.Record]
-		if answer == migration.AnswerNone && c.Record == Absent && l.Missing[c.Entry.Record] {
+		if answer == migration.AnswerNone && c.Record == Absent && (l.Missing[c.Entry.Record] || c.Another) {
 			answer = l.Vanished
 		}
 		c.Decision = l.Decide(c.Facts, answer)
@@ -177,7 +181,7 @@ func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 	for i := range cases {
 		c := &cases[i]
-		if l.Src == nil || c.Record != Absent || c.HandedOver {
+		if l.Src == nil || c.Record != Absent || c.HandedOver || c.Elsewhere || c.Another {
 			continue
 		}
 		r, err := l.Renames(ctx)
@@ -315,13 +319,16 @@ func (c *Standing) Twice() bool {
 const TwiceSays = "its job was begun before it was handed over, and it is gone: both queues may have done its work"
 
 // Lost returns the znodes that the decision removes and that nothing else keeps: those of a job that was the last copy, or
-// was begun, or a record that nobody keeps.
+// was begun, or a record that nobody keeps, or other bytes that were kept.
 func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
 	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
-		return c.JobRead.All()
+		nodes = c.JobRead.All()
 	case c.Action == HandOver && (c.Question == migration.QuestionAgain || c.Kept): // what is kept are other bytes, or the same
-		return []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
+		nodes = []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
 	}
-	return nil
+	if c.Action == Withdraw && c.Kept && c.KeptNode.Path != "" && !bytes.Equal(c.KeptNode.Data, c.RecordRead.Data) {
+		nodes = append(nodes, c.KeptNode)
+	}
+	return nodes
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
@@ -28,50 +28,37 @@ func (r Renames) From(record string) string { return r.from[record] }
 func (r Renames) To(record string) source.Fetched { return r.to[record] }
 
 // FindRenames looks for renamed records: migrated records that are not in the legacy queue and were not handed over, of which it has
-// one that no run has migrated, with the same bytes or else with the same key. The key of a record that is not there is in its job. If
-// several could be the one, none is. After a restore from a backup nothing is said, because a record could have been handed over since. The jobs
-// and these records are read only if there are both. An error comes from reading.
+// one that no run has migrated, with the same bytes or else with the same key. If several could be the one, none is. After a restore from a
+// backup nothing is said, because a record could have been handed over since. A record that was marked as deleted has no work, and one
+// that was there when the run began is no new name. These records are read only if there are both. An error comes from reading.
 func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Renames, error) {
 	r := Renames{to: map[string]source.Fetched{}, from: map[string]string{}}
-	var absent []*ledger.Migrated
+	bytes, keys := map[migration.Hash][]string{}, map[migration.Hash][]string{}
 	for e := range t.Ledger.All() {
-		if !e.HandedOver && !src.Has(e.Record) && !t.Ledger.Runs[e.Run].Restored {
-			absent = append(absent, e)
+		if e.HandedOver || src.Has(e.Record) || src.Kind(e.Record) == "" || t.Ledger.Runs[e.Run].Restored {
+			continue
+		}
+		bytes[e.Hash] = append(bytes[e.Hash], e.Record)
+		if e.Key != (migration.Hash{}) {
+			keys[e.Key] = append(keys[e.Key], e.Record)
+		} else {
+			r.Unsure++
 		}
 	}
-	if len(absent) == 0 {
+	if len(bytes) == 0 {
 		return r, nil
-	}
-	late := slices.Collect(t.Ledger.NotMigrated(src.Paths()))
-	if len(late) == 0 {
-		return r, nil
-	}
-	bytes, keys := map[migration.Hash][]string{}, map[rules.Key][]string{}
-	for part := range slices.Chunk(absent, partSize.N()) {
-		jobs, err := t.Jobs(ctx, part, false)
-		if err != nil {
-			return r, err
-		}
-		for _, j := range jobs {
-			bytes[j.Of.Hash] = append(bytes[j.Of.Hash], j.Of.Record)
-			if key := keyOf(j); key != "" {
-				keys[key] = append(keys[key], j.Of.Record)
-			} else {
-				r.Unsure++
-			}
-		}
 	}
 	var others []source.Fetched // that have the key of an absent record, and other bytes
-	for f, err := range src.Fetch(ctx, slices.Values(late)) {
+	for f, err := range src.Fetch(ctx, t.Ledger.NotMigrated(src.Paths())) {
 		if err != nil {
 			return r, err
 		}
-		if !f.There || f.Err != nil {
+		if !f.There || f.Err != nil || f.Legacy.Header.Status == legacy.Deleted {
 			continue
 		}
 		is := ledger.HashOf(f.SHA256())
 		switch {
-		case r.match(bytes[is], f) || len(keys[rules.KeyOf(f.Record)]) == 0:
+		case r.match(t, bytes[is], f) || len(keys[keyOf(f)]) == 0:
 		case t.Ledger.Withdrew(is): // it was another one with this key, or the same one in other words
 			r.Unsure++
 		default:
@@ -79,32 +66,24 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 		}
 	}
 	for _, f := range others {
-		if !r.match(keys[rules.KeyOf(f.Record)], f) {
+		if !r.match(t, keys[keyOf(f)], f) {
 			r.Unsure++
 		}
 	}
 	return r, nil
 }
 
+func keyOf(f source.Fetched) migration.Hash { return ledger.HashOfKey(rules.KeyOf(f.Record)) }
+
 // match says that a record is the one of some absent ones that no other record is, if there is just one. It reports whether it is.
-func (r Renames) match(absent []string, f source.Fetched) bool {
-	left := slices.DeleteFunc(slices.Clone(absent), func(record string) bool { return r.to[record].There })
+func (r Renames) match(t *target.Target, absent []string, f source.Fetched) bool {
+	left := slices.DeleteFunc(slices.Clone(absent), func(record string) bool {
+		run := t.Ledger.Runs[t.Ledger.Find(record).Run]
+		return r.to[record].There || f.Stat.Czxid != 0 && f.Stat.Czxid <= run.Read // a dump may lack it
+	})
 	if len(left) != 1 {
 		return false
 	}
 	r.to[left[0]], r.from[f.Path] = f, left[0]
 	return true
-}
-
-// keyOf is the key of the record that a job was made from; "" if the job is gone.
-func keyOf(j target.Job) rules.Key {
-	node := "configuration"
-	if rules.KindOf(j.Of.Job).IsAccess() {
-		node = "token"
-	}
-	i := slices.IndexFunc(j.Nodes, func(n znode.Node) bool { return n.Path == j.Of.Job+"/"+node })
-	if i < 0 {
-		return ""
-	}
-	return rules.KeyOfJob(j.Of.Job, j.Nodes[i].Data)
 }

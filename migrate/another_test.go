@@ -1,0 +1,123 @@
+package migrate_test
+
+import (
+	"slices"
+	"testing"
+
+	"mrtq/internal/znode"
+	"mrtq/legacy"
+	"mrtq/migrate"
+	"mrtq/migration"
+	"mrtq/newqueue"
+)
+
+// A target is restored from a backup that does not know that a record was handed over, and another record has its name since: the kept bytes
+// are the only copy of the first one's, and its job has the work.
+func TestAnotherAfterARestore(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
+		s.mustMigrate(s.options())
+		backup := s.tree()
+		s.release()
+		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+		for _, root := range append([]string{"/migration"}, queueRoots...) {
+			s.remove(root)
+			for n := range backup.All(root) {
+				s.create(n.Path, n.Data)
+			}
+		}
+		if res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true}); err != nil || res.Absent != 2 || res.Withdrawn != 0 {
+			t.Errorf("%v, %+v", err, res)
+		}
+		if s.mustRollback(migrate.RollbackOptions{}); s.has(ingest(2)) == false {
+			t.Error("the record whose name nobody has was not given back")
+		}
+	})
+}
+
+// A withdrawal saves bytes that were kept, if the record has others now.
+func TestWithdrawalSavesKeptBytes(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
+	s.mustMigrate(s.options())
+	backup, was := s.tree(), s.data(ingest(1))
+	s.release()
+	s.create(ingest(1), record(t, legacy.Held, job("0", "1")))
+	for _, root := range append([]string{"/migration"}, queueRoots...) {
+		s.remove(root)
+		for n := range backup.All(root) {
+			s.create(n.Path, n.Data)
+		}
+	}
+	var saved []znode.Node
+	opt := migrate.ReleaseOptions{Restored: true}
+	opt.Save = func(nodes []znode.Node) error { saved = append(saved, nodes...); return nil }
+	if res, err := migrate.Release(t.Context(), s.w, opt); err != nil || res.Withdrawn != 1 {
+		t.Fatalf("%v, %+v", err, res)
+	}
+	if !slices.ContainsFunc(saved, func(n znode.Node) bool { return string(n.Data) == string(was) }) {
+		t.Errorf("%v", saved)
+	}
+}
+
+// A record gets the name of one that was handed over, is migrated by another run, and both jobs stand: every command knows both.
+func TestTwoRecordsOfOneName(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+		s.mustMigrate(s.further())
+		s.mustVerify()
+		s.release()
+		v := s.mustVerify()
+		if st := s.status(); v.Records.Migrated != 3 || v.Unrelated != 0 || st.Runs[0].HandedOver != 2 || st.Runs[1].HandedOver != 1 {
+			t.Errorf("verify: %+v, %d of others; status: %+v", v.Records, v.Unrelated, st.Runs)
+		}
+		s.mustRollback(migrate.RollbackOptions{})
+		if undo := value(migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{}))(s); undo.GivesBack != 1 || len(undo.Keeps) != 1 {
+			t.Errorf("%+v", undo)
+		}
+		if again := value(legacy.Decode(znode.Name(ingest(1)), s.data(ingest(1)), legacy.Options{}))(s); again.Payload["jobID"] != job("late", "99")["jobID"] {
+			t.Errorf("%v", again.Payload)
+		}
+	})
+}
+
+// Its queue is made again, and a record is submitted again under another name: it is renamed, and release and rollback take it as such.
+func TestSubmittedAgainInAQueueThatWasMadeAgain(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for _, command := range []string{"release", "rollback"} {
+			records := pendings(t, 1, 1)
+			s := serve(t, queueTree(t, records), d)
+			s.mustMigrate(s.options())
+			s.remove("/ingest")
+			s.ensure("/ingest")
+			s.create(ingest(77), records[ingest(1)])
+			if command == "rollback" {
+				s.mustRollback(migrate.RollbackOptions{})
+			} else if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || res.Withdrawn != 1 {
+				t.Errorf("%v, %+v", err, res)
+			}
+			if len(s.jobs()) != 0 || !s.has(ingest(77)) {
+				t.Errorf("%s: %v", command, s.jobs())
+			}
+		}
+	})
+}
+
+// A plan of some of the queue nodes knows nothing of the others: a record that is not listed is not gone.
+func TestPlanOfFewerQueues(t *testing.T) {
+	records := pendings(t, 1, 1)
+	records["/ingest2/mrtQ-05000000000001"] = record(t, legacy.Pending, job("b", "7"))
+	s := serve(t, queueTree(t, records), newqueue.Design)
+	all := migration.DefaultQueues()
+	all.Nodes[migration.Ingest] = []string{"/ingest", "/ingest2"}
+	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, all, legacy.Options{}))(s)
+	s.must(errorOf(migrate.Migrate(t.Context(), src, s.w, s.options())))
+	s.release(newqueue.HoldAccessSmall)
+	s.create(ingest(9), record(t, legacy.Pending, job("b", "7")))
+	p := s.plan(s.further().PlanOptions)
+	if p.Count(migration.ActionCreate) != 1 || p.Count(migration.ActionChanged) != 0 {
+		t.Errorf("%+v", p.Records)
+	}
+}
