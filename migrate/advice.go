@@ -96,12 +96,11 @@ type left struct {
 func (l left) steps() steps {
 	rolledBack, held := l.state == migration.RunRolledBack, l.held(true)
 	return steps{
-		{l.restored && (l.undecided || !rolledBack), StepRestored}, // no answer is taken before
+		{l.restored, StepRestored}, // no answer is taken before
 		{l.undecided, StepDecideRecords},
-		{l.uncompleted && !l.restored && !held && !l.due, StepComplete},
+		{l.uncompleted && !held && !l.due, StepComplete},
 		{l.state == migration.RunDone && l.rest, StepMigrateRest},
 		{l.state == "" || rolledBack && (l.rest || !held), StepPlan},
-		{l.restored, StepRestored},
 		{l.actedOn, StepLookFirst},
 		{held || l.due, StepRelease},
 		{l.held(false), StepReleaseOthers},
