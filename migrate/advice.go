@@ -3,7 +3,7 @@ package migrate
 import (
 	"slices"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // NextStep is what to do next.

@@ -10,7 +10,7 @@ import (
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // LegacyStatus is what is in one legacy queue.

@@ -13,7 +13,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
 )

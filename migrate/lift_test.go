@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"mrtq/internal/znode"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -18,7 +18,7 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -15,7 +15,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // OpenOrigin lists the legacy queue that was migrated to a target, as the records of its runs name it, in

@@ -15,7 +15,7 @@ import (
 	"mrtq/migrate/internal/plan"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // handoverPass passes the records and jobs of one run from one queue to the other, in the chain of the run's record.

@@ -7,7 +7,7 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Phase is what a command is doing at the moment.

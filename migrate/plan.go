@@ -8,7 +8,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // MakePlan says what a migration would do. It derives from the source what should exist,

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

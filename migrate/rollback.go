@@ -12,7 +12,7 @@ import (
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

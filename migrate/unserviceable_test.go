@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -9,7 +9,7 @@ import (
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/internal/verify"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // VerifyOptions are the options of a verification.

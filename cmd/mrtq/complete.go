@@ -11,7 +11,7 @@ import (
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 type completeCmd struct {

@@ -15,7 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // decisionFlags are what somebody decides about records of which nothing shows which queue has their work. release and

@@ -15,7 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 type inspectCmd struct {

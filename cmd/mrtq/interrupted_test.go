@@ -16,7 +16,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // If Ctrl-C or SIGTERM ends a command, it says so, and what to do, with its own exit code.

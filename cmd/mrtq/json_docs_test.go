@@ -16,7 +16,7 @@ import (
 	"mrtq/harness/rehearse"
 	restored "mrtq/internal/restore"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 var jsonOutputs = map[string]any{

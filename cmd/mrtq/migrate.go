@@ -16,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 type migrateCmd struct {

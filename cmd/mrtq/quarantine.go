@@ -16,7 +16,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // fileOf is the default name of a file that a command keeps about a target. It contains the

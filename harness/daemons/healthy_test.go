@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -22,7 +22,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -14,7 +14,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

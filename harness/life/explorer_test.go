@@ -15,7 +15,7 @@ import (
 	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

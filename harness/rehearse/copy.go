@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // ErrNothing says that the source has no record, so that there is nothing to rehearse.

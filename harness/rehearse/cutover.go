@@ -3,7 +3,7 @@ package rehearse
 import (
 	"slices"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -12,7 +12,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

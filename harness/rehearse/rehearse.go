@@ -15,7 +15,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Options are the options of a rehearsal.

@@ -1,7 +1,7 @@
 package rehearse
 
 import (
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -42,7 +42,7 @@ var components = []string{
 	"migrate/internal/ledger",
 	"migrate/internal/rules",
 	"migrate/internal/reasons",
-	"migration",
+	"migrate/migration",
 	"internal/layout/merritt",
 	"newqueue/client",
 	"newqueue",

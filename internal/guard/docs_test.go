@@ -42,7 +42,7 @@ func goFiles(t *testing.T) map[string]string {
 
 var (
 	testName  = regexp.MustCompile(`\b((?:Test|Fuzz)[A-Z]\w*)`)
-	filePath  = regexp.MustCompile("`((?:cmd|docs|features|harness|internal|legacy|migrate|migration|newqueue)/[\\w/.-]+\\.(?:go|md|feature))`")
+	filePath  = regexp.MustCompile("`((?:cmd|docs|features|harness|internal|legacy|migrate|newqueue)/[\\w/.-]+\\.(?:go|md|feature))`")
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	fence     = regexp.MustCompile("(?ms)^```.*?^```$")

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Piece is what must be in one transaction: a job with its entries and, before these, what

@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // maxFailed is how many transactions in a row may fail for a reason that may pass.

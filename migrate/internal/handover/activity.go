@@ -6,7 +6,7 @@ import (
 
 	"mrtq/legacy"
 	"mrtq/migrate/internal/source"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 var shows = map[legacy.Status]migration.ActivityKind{legacy.Consumed: migration.ActivityConsumed, legacy.Pending: migration.ActivityWaiting}

@@ -10,7 +10,7 @@ import (
 	"mrtq/migrate/internal/apply"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

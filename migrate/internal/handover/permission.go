@@ -12,7 +12,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/source"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // ErrNoPermission says that the session may not change the legacy queue.

@@ -17,7 +17,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/standing"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

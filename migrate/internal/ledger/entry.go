@@ -11,7 +11,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/rules"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // EncodeOwners returns the data of a hold's znode.

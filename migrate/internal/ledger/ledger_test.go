@@ -12,7 +12,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

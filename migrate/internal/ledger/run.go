@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

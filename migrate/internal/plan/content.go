@@ -7,7 +7,7 @@ import (
 	"mrtq/legacy"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mrtq/internal/layout/merritt/services"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

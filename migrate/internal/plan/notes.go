@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"mrtq/internal/znode"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

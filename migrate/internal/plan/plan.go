@@ -10,7 +10,7 @@ package plan
 import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

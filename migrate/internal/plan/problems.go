@@ -1,6 +1,6 @@
 package plan
 
-import "mrtq/migration"
+import "mrtq/migrate/migration"
 
 func recordProblem(r migration.Record, reason string) migration.Problem {
 	if r.Err.Kind == migration.Unreadable {

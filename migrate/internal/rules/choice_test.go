@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // TestDecide: what becomes of a record, by its status, its queue and the choice about it. As pending, what should be held would run.

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Key is what the legacy services know a record's work by, whatever name its znode has: the batchID and jobID of an ingest record, the token of

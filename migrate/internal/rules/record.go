@@ -3,7 +3,7 @@ package rules
 import (
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -11,7 +11,7 @@ import (
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Fetched is a record as it was read.

@@ -1,6 +1,6 @@
 package standing
 
-import "mrtq/migration"
+import "mrtq/migrate/migration"
 
 // Action is what is to be done.
 type Action string

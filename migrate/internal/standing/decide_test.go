@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"mrtq/migrate/internal/standing"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // acts are the acts in the words of docs/life.md.

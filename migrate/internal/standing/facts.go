@@ -15,7 +15,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

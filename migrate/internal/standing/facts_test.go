@@ -12,7 +12,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // TestFactsOf: what a record is now, by what is there under its name.

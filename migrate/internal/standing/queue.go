@@ -6,7 +6,7 @@ import (
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // QueueCondition is what the node of a legacy queue is now.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"mrtq/migrate/internal/standing"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // TestQueueOf: what a queue node is now, by its czxid. That of a server's root is 0.

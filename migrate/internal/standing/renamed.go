@@ -9,7 +9,7 @@ import (
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Renames are the migrated records that are in the legacy queue under another name: an administrator has renamed them, or the legacy library has

@@ -7,7 +7,7 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

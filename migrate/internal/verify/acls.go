@@ -8,7 +8,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 func gives(run *migration.Run) []znode.ACL {

@@ -9,7 +9,7 @@ import (
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/target"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/rules"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -2,7 +2,7 @@ package verify
 
 import (
 	"mrtq/migrate/internal/rules"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Outcome is what became of a legacy record that is in no ledger.

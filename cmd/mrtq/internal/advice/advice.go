@@ -16,7 +16,7 @@ import (
 	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 func shown(n Next) string { return strings.Join(strings.Fields(strings.Join(n.Lines(), " ")), " ") }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Flag is a flag of a command that is printed. With several values, it is repeated.

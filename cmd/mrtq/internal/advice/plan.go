@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

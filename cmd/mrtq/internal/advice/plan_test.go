@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // TestUnblock: what each kind of problem needs, alone and together with others.

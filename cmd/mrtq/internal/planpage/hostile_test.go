@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // nasty are texts that would do harm as markup or script.

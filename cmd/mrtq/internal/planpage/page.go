@@ -27,7 +27,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness/rehearse"
 	"mrtq/internal/text"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Data is everything that a page can show.

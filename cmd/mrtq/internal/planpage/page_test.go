@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"mrtq/internal/goldenfile"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")

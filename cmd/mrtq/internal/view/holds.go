@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"mrtq/internal/znode"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 

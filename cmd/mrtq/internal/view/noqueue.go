@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"mrtq/internal/sides"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // NoQueue says that no new queue is at a place, and what is there instead. It says first if that is

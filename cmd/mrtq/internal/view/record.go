@@ -8,7 +8,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/legacy"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // BadStatus selects the records that can't be decoded.

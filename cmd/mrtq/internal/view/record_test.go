@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"mrtq/cmd/mrtq/internal/screen"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // A long table is printed in parts: each has a header, and every record is in one of them.

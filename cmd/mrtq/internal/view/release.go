@@ -9,7 +9,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 )
 
 // Release prints what stands in the way of a release.

@@ -7,7 +7,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/migrate"
-	"mrtq/migration"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 
