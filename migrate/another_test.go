@@ -20,17 +20,30 @@ func TestAnotherAfterARestore(t *testing.T) {
 		backup := s.tree()
 		s.release()
 		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-		for _, root := range append([]string{"/migration"}, queueRoots...) {
-			s.remove(root)
-			for n := range backup.All(root) {
-				s.create(n.Path, n.Data)
-			}
-		}
+		s.restoreTarget(backup)
 		if res, err := s.tryRelease(migrate.ReleaseOptions{Restored: true}); err != nil || res.Absent != 2 || res.Withdrawn != 0 {
 			t.Errorf("%v, %+v", err, res)
 		}
 		if s.mustRollback(migrate.RollbackOptions{}); s.has(ingest(2)) == false {
 			t.Error("the record whose name nobody has was not given back")
+		}
+	})
+}
+
+// What another target has taken stays a question, if the record is submitted again under another name: both jobs would run.
+func TestTakenAndSubmittedAgain(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := pendings(t, 1, 1)
+		s := serve(t, queueTree(t, records), d)
+		one, other := s.beside("/one"), s.beside("/other")
+		one.mustMigrate(one.options())
+		other.mustMigrate(other.options())
+		one.fails()
+		other.release()
+		s.create(ingest(77), records[ingest(1)])
+		res, err := one.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{RecordIs: map[string]migration.Answer{ingest(1): migration.AnswerNew}}})
+		if len(res.Undecided) != 1 || res.Undecided[0].Question != migration.QuestionTaken || res.Undecided[0].Why == "" {
+			t.Errorf("%v, %+v", err, res)
 		}
 	})
 }
@@ -42,12 +55,7 @@ func TestWithdrawalSavesKeptBytes(t *testing.T) {
 	backup, was := s.tree(), s.data(ingest(1))
 	s.release()
 	s.create(ingest(1), record(t, legacy.Held, job("0", "1")))
-	for _, root := range append([]string{"/migration"}, queueRoots...) {
-		s.remove(root)
-		for n := range backup.All(root) {
-			s.create(n.Path, n.Data)
-		}
-	}
+	s.restoreTarget(backup)
 	var saved []znode.Node
 	opt := migrate.ReleaseOptions{Restored: true}
 	opt.Save = func(nodes []znode.Node) error { saved = append(saved, nodes...); return nil }

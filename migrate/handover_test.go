@@ -426,12 +426,7 @@ func TestTargetRestoredAlone(t *testing.T) {
 			s.mustMigrate(s.options())
 			backup := s.tree()
 			s.release()
-			for _, root := range append([]string{"/migration"}, queueRoots...) {
-				s.remove(root)
-				for n := range backup.All(root) {
-					s.create(n.Path, n.Data)
-				}
-			}
+			s.restoreTarget(backup)
 			if then == "rollback" {
 				undo, err := s.rollback(migrate.RollbackOptions{Restored: true})
 				if err != nil || undo.GivesBack != 4 || s.legacy() != before || len(s.jobs()) != 0 {

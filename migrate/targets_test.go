@@ -34,6 +34,14 @@ func (s *site) restore(backup *znode.Tree, root string) {
 	}
 }
 
+// restoreTarget restores all of a target, and not the kept bytes beside the legacy queue.
+func (s *site) restoreTarget(backup *znode.Tree) {
+	s.t.Helper()
+	for _, root := range append([]string{"/migration"}, queueRoots...) {
+		s.restore(backup, root)
+	}
+}
+
 func (s *site) keptFolder() string {
 	s.t.Helper()
 	return s.status().Newest().Origin.KeptRunPath()
