@@ -121,7 +121,7 @@ func (b *Batch) start(ctx context.Context, jobs []znode.Op) (err error) {
 	}
 	var r *znode.MultiError
 	if errors.As(err, &r) && znode.Parent(r.Op.Path) != newqueue.JobsPath {
-		_, err = b.refused(true, err, attempts)
+		_, err = b.refused(ctx, true, err, attempts)
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (
 			err = b.q.commit(ctx, b.keepsLock(held, ops.nodes))
 		}
 		if !errors.Is(err, zk.ErrNodeExists) { // otherwise withIDs tries others
-			_, err = b.refused(true, err, attempts)
+			_, err = b.refused(ctx, true, err, attempts)
 		}
 		return err
 	})

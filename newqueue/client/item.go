@@ -166,7 +166,7 @@ func (e *Item) MoveTo(ctx context.Context, to, message string) error {
 // acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
 // After any other error the caller may still hold the lock, and may try again.
 func (e *Item) Unlock(ctx context.Context) error {
-	err := e.retry(false, func() error {
+	err := e.retry(ctx, false, func() error {
 		status, held, err := e.holds(ctx)
 		if err != nil {
 			return err

@@ -126,7 +126,7 @@ func (j *Job) changes(ctx context.Context) (ops []znode.Op, err error) {
 // the job keeps a minted identifier even if its worker dies. The job stays locked. The priority is written
 // with the transition: see [Queue.SetPriority]. Errors as for [Item].
 func (j *Job) Save(ctx context.Context) error {
-	if err := j.retry(true, func() error { return j.save(ctx) }); err != nil {
+	if err := j.retry(ctx, true, func() error { return j.save(ctx) }); err != nil {
 		return &opError{"write to", j.path, err}
 	}
 	priority := j.was.priority

@@ -72,7 +72,7 @@ func (q *Queue) SetPriority(ctx context.Context, jid string, priority int) error
 	j := q.newJob(jid)
 	err := checkPriority(priority)
 	if err == nil {
-		err = j.retry(false, func() error { return j.setPriority(ctx, priority) })
+		err = j.retry(ctx, false, func() error { return j.setPriority(ctx, priority) })
 	}
 	if err != nil {
 		return &opError{"set the priority of", j.path, err}

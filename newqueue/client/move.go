@@ -37,7 +37,7 @@ type plan struct {
 }
 
 func (e *Item) move(ctx context.Context, a act) error {
-	if err := e.retry(a.worker, func() error { return e.tryMove(ctx, a) }); err != nil {
+	if err := e.retry(ctx, a.worker, func() error { return e.tryMove(ctx, a) }); err != nil {
 		if e.gone > 0 {
 			err = fmt.Errorf("%d of its jobs are deleted already: %w", e.gone, err)
 		}
@@ -95,9 +95,9 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 	return nil
 }
 
-func (e *Item) retry(worker bool, try func() error) error {
+func (e *Item) retry(ctx context.Context, worker bool, try func() error) error {
 	for attempt := 1; ; attempt++ {
-		again, err := e.refused(worker, try(), attempt)
+		again, err := e.refused(ctx, worker, try(), attempt)
 		if again {
 			continue
 		}
@@ -157,16 +157,17 @@ func (e *Item) guardError(to string, g states.Guard) error {
 
 // refused turns the server's refusal into an error of this package. again is true
 // if the caller must read and decide again.
-func (e *Item) refused(worker bool, err error, attempt int) (again bool, result error) {
+func (e *Item) refused(ctx context.Context, worker bool, err error, attempt int) (again bool, result error) {
 	var r *znode.MultiError
 	switch {
 	case !errors.As(err, &r):
 		return false, err
 	case r.Op.Path == e.path+"/lock" && errors.Is(err, zk.ErrNodeExists):
 		return false, ErrLocked
-	case worker && r.Op.Path == e.path+"/lock":
-		return false, ErrNotLocked
-	case worker && r.Op.Path == e.path+"/status":
+	case worker && (r.Op.Path == e.path+"/lock" || r.Op.Path == e.path+"/status"):
+		if _, err := e.owns(ctx); err != nil {
+			return false, err
+		}
 		return false, fmt.Errorf("%w: its status is no longer the one that was acquired", ErrConflict)
 	}
 	return attempt < attempts && isRace(err), named(err)
