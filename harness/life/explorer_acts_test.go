@@ -122,9 +122,11 @@ var deeds = []deed{
 	{name: "a legacy administrator clears a queue", do: func(e *explored) { e.clear("/accessSmall.1") }},
 	{name: "a legacy administrator clears a queue, and makes it again", do: func(e *explored) {
 		if e.clear("/ingest") {
-			e.createQueue("/ingest")
+			e.create("/ingest", nil, 0)
 		}
 	}},
+	{name: "a new record gets the name of one that is gone", do: (*explored).reuseName},
+	{name: "a legacy administrator deletes a record, and a new one gets its name", do: func(e *explored) { e.lose(e.paths[ofBatch]); e.reuseName() }},
 	{name: "a legacy administrator restores a record", do: func(e *explored) {
 		if _, err := e.conn.Create(e.paths[ofBatch], e.bytes[e.paths[ofBatch]], 0, zk.WorldACL(zk.PermAll)); err == nil {
 			e.mayRepeat(e.paths[ofBatch], e.key(e.paths[ofBatch]))
@@ -287,18 +289,23 @@ func (e *explored) clear(root string) bool {
 	return true
 }
 
-// createQueue makes a queue again that was removed. Its next record gets a name that no record had before.
-func (e *explored) createQueue(root string) {
-	e.create(root, nil, 0)
-	for range 20 {
-		must(e.conn.Delete(e.create(root+"/mrtQ-", nil, zk.FlagSequence), -1))
+// reuseName submits a record to a queue whose numbers are behind, as after a restore of its records.
+func (e *explored) reuseName() {
+	old := e.paths[ofBatch]
+	queue, _, _ := e.conn.Exists(znode.Parent(old))
+	if there, _, _ := e.conn.Exists(old); there || !queue {
+		return
 	}
+	path := e.deposited(e.newID(), "bid-9", legacy.Pending)
+	data, _, _ := e.conn.Get(path)
+	must(e.conn.Delete(path, -1))
+	e.create(old, data, 0)
 }
 
 func (e *explored) makeQueues() {
 	for _, root := range migration.DefaultQueues().Roots() {
 		if there, _, _ := e.conn.Exists(root); !there {
-			e.createQueue(root)
+			e.create(root, nil, 0)
 		}
 	}
 }
@@ -431,7 +438,7 @@ func (e *explored) removeJob() {
 		}
 		e.removeAll(job)
 		e.damaged = true
-		if e.key(j.path) == "" {
+		if e.key(j.path) != j.key {
 			e.mayBeLost(j.key)
 		}
 	}
@@ -443,7 +450,7 @@ func (e *explored) lift(q newqueue.QueueHold) {
 		return
 	}
 	for _, j := range e.jobs() {
-		there, _, _ := e.conn.Exists(j.path)
+		there := e.key(j.path) == j.key
 		done := slices.Contains([]string{"pending", "held"}, j.state) && e.world.Executions()[j.key].Times() > 0
 		if (there || done || e.otherHas(j.key)) && j.hold == q {
 			e.mayRepeat(j.path, j.key)

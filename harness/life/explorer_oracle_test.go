@@ -123,7 +123,7 @@ func jobsBelow(tree *znode.Tree, chroot string) map[string]seenJob {
 func (e *explored) oneQueue() {
 	for job, j := range e.jobs() {
 		data, _, err := e.conn.Get(j.path)
-		if err != nil || len(data) == 0 || j.held || e.loose[j.path] || slices.Contains([]string{"completed", "deleted"}, j.state) {
+		if err != nil || len(data) == 0 || keyOf(znode.Name(j.path), data) != j.key || j.held || e.loose[j.path] || slices.Contains([]string{"completed", "deleted"}, j.state) {
 			continue
 		}
 		if s := legacy.Status(data[0]); s != legacy.Completed && s != legacy.Deleted {
@@ -343,20 +343,19 @@ func (e *explored) learn(what string, out outcome) {
 			e.words.vanished = migration.AnswerNew
 		}
 		e.makeQueues()
-		for _, j := range e.jobs() {
-			if e.key(j.path) == "" {
-				e.answer(migration.Note{Record: j.path, Question: migration.QuestionVanished})
+		for job, j := range e.jobs() {
+			if e.key(j.path) != j.key {
+				e.answer(migration.Note{Record: j.path, Job: job, Question: migration.QuestionVanished})
 			}
 		}
 	}
 }
 
 func (e *explored) answer(u migration.Note) {
-	key, hasJob := e.key(u.Record), false
-	for _, j := range e.jobs() {
-		if j.path == u.Record {
-			key, hasJob = j.key, true
-		}
+	j, hasJob := e.jobs()[u.Job]
+	key := e.key(u.Record)
+	if hasJob {
+		key = j.key
 	}
 	times := e.world.Executions()[key].Times()
 	a := migration.AnswerNew
@@ -365,7 +364,7 @@ func (e *explored) answer(u migration.Note) {
 		a = migration.AnswerLegacy
 	case u.Question == migration.QuestionVanished && (times > 0 || e.elsewhere(u.Record, key)):
 		a = migration.AnswerLegacy
-	case (u.Question == migration.QuestionBoth || u.Question == migration.QuestionJobGone || u.Question == migration.QuestionAgain && !hasJob) && e.key(u.Record) != "" && times == 0:
+	case (u.Question == migration.QuestionBoth || u.Question == migration.QuestionJobGone || u.Question == migration.QuestionAgain && !hasJob) && key != "" && e.key(u.Record) == key && times == 0:
 		a = migration.AnswerLegacy
 	}
 	if u.Why != "" {

@@ -67,10 +67,10 @@ func (e *explored) oneTarget() {
 	}
 	here := map[string]seenJob{}
 	for _, j := range jobsBelow(tree, "") {
-		here[j.path] = j
+		here[j.path+j.key] = j
 	}
 	for job, other := range jobsBelow(tree, elsewhereAt) {
-		if j, both := here[other.path]; both && !other.held && !j.held && !e.loose[j.path] && !slices.Contains([]string{"completed", "deleted"}, j.state) {
+		if j, both := here[other.path+other.key]; both && !other.held && !j.held && !e.loose[j.path] && !slices.Contains([]string{"completed", "deleted"}, j.state) {
 			e.failf("a record can run in two targets", "%s is %s, and its job here is %s", job, other.state, j.state)
 		}
 	}
