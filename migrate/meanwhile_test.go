@@ -2,12 +2,15 @@ package migrate_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
+	"mrtq/harness/minizk"
 	"mrtq/internal/legacyqueue"
 	"mrtq/legacy"
 	"mrtq/migrate"
+	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
 
@@ -92,5 +95,26 @@ func TestChangedBeforeResuming(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.mustVerify()
+	})
+}
+
+// A run that begins while verify reads has nothing wrong with it.
+func TestBeginsWhileVerifyReads(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
+		s.mustMigrate(s.options())
+		s.mustRollback(migrate.RollbackOptions{})
+		other := s.beside("")
+		other.from = other.w // that of the first one waits
+		s.beforeEach(func(op minizk.Op) bool {
+			return op.Session == s.session && (op.Path == "/migration/runs" || slices.Contains(op.Paths, "/migration/runs"))
+		}, func(n int) {
+			if n == 1 {
+				other.mustMigrate(other.further())
+			}
+		})
+		if v := s.verify(); v.CountGroup(migration.DamageGroup) > 0 {
+			t.Errorf("%v", v.Differences)
+		}
 	})
 }

@@ -142,6 +142,12 @@ func (t *Target) readRuns(ctx context.Context) error {
 		t.damaged(damage(ledger.RunPath(t.Named), newqueue.JobsPath+" says that it is the newest run, and it is not there"))
 	}
 	t.Ledger = ledger.New(runs)
+	if newest := t.Ledger.Newest(); newest != nil && t.Named < newest.ID { // it may have begun since /jobs was read
+		if err := t.readLayout(ctx); err != nil {
+			return err
+		}
+		t.Named = min(t.Named, newest.ID) // another one may have begun, too
+	}
 	return nil
 }
 
