@@ -91,6 +91,34 @@ func TestTwoRecordsOfOneName(t *testing.T) {
 	})
 }
 
+// A record that was handed over is there again, after another one of its name was handed over, too: somebody must decide, and it is not
+// migrated again.
+func TestThereAgainAfterAnother(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := pendings(t, 1, 1)
+		s := serve(t, queueTree(t, records), d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+		s.mustMigrate(s.further())
+		s.release()
+		s.create(ingest(1), records[ingest(1)])
+		if p := s.plan(s.further().PlanOptions); p.Count(migration.ActionCreate) != 0 || p.Count(migration.ActionChanged) != 1 {
+			t.Errorf("plan: %+v", p.Records)
+		}
+		l := s.status().Legacy[0]
+		if len(l.Undecided) != 1 || l.Undecided[0].Job != "/jobs/jid0000000001" || len(l.NotMigrated) != 0 {
+			t.Errorf("status: %+v", l)
+		}
+		if v := s.verify(); v.Records.Undecided != 1 || len(v.NotMigrated) != 0 {
+			t.Errorf("verify: %+v", v.Records)
+		}
+		if item := value(migrate.Find(t.Context(), &s.w.Reader, ingest(1)))(s); item.Standing != "again" || item.Job != "/jobs/jid0000000001" {
+			t.Errorf("show: %s, %s", item.Standing, item.Job)
+		}
+	})
+}
+
 // Its queue is made again, and a record is submitted again under another name: it is renamed, and release and rollback take it as such.
 func TestSubmittedAgainInAQueueThatWasMadeAgain(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

@@ -121,6 +121,12 @@ func (f *finder) readRecord(ctx context.Context) error {
 		return err
 	}
 	e := f.t.Ledger.Find(f.item.Path)
+	if older := standing.EntryOf(f.t.Ledger, record); older != nil && older != e {
+		e, f.item.Job, f.item.Run = older, older.Job, f.t.Ledger.Runs[older.Run].ID
+		if err := f.readJob(ctx); err != nil {
+			return err
+		}
+	}
 	if e != nil {
 		run := &f.t.Ledger.Runs[e.Run]
 		facts := standing.FactsOf(e, run, record, f.src.Czxids())

@@ -217,6 +217,16 @@ func (l *Ledger) All() iter.Seq[*Migrated] {
 // IsNewest reports whether no newer entry has the name of this one's record.
 func (l *Ledger) IsNewest(e *Migrated) bool { return l.Find(e.Record) == e }
 
+// FindKey returns the newest entry of a record with this name and key that has a job; nil if there is none.
+func (l *Ledger) FindKey(record string, key migration.Hash) *Migrated {
+	for i, there := l.newest[record]; there && i >= 0; i = l.entries[i].older {
+		if e := &l.entries[i]; e.Key == key && e.Job != "" && key != (migration.Hash{}) {
+			return e
+		}
+	}
+	return nil
+}
+
 // IsAnother reports whether two records that had the same name are two, as their keys show.
 func IsAnother(key, other migration.Hash) bool {
 	return key != other && key != migration.Hash{} && other != migration.Hash{}

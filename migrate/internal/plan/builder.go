@@ -213,7 +213,7 @@ func (b *Builder) Add(f source.Fetched) {
 	if r.Err == nil {
 		line.Status = r.Legacy.Header.Status.String()
 	}
-	entry := b.in.Target.Ledger.Find(r.Path)
+	entry := cmp.Or(standing.EntryOf(b.in.Target.Ledger, f), b.in.Target.Ledger.Find(r.Path))
 	var facts standing.Facts
 	if entry != nil {
 		run := &b.in.Target.Ledger.Runs[entry.Run]

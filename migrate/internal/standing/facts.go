@@ -108,6 +108,11 @@ func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues
 	return f
 }
 
+// EntryOf returns the entry of the record that a znode is, if several had its name; nil if it is none of the ledger's.
+func EntryOf(l *ledger.Ledger, read source.Fetched) *ledger.Migrated {
+	return l.FindKey(read.Path, keyOf(read))
+}
+
 // isAnother reports whether the znode that has a record's name is another record. If one of the two has no key, it is after the queue was
 // made again.
 func isAnother(e *ledger.Migrated, read source.Fetched, madeAgain bool) bool {

@@ -126,7 +126,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			return nil, Unreadable(c.Entry.Record, c.RecordRead)
 		}
 		if c.Another {
-			if l.Target.Ledger.IsNewest(c.Entry) { // otherwise another entry is about it
+			if l.Target.Ledger.IsNewest(c.Entry) && EntryOf(l.Target.Ledger, c.RecordRead) == nil { // otherwise another entry is about it
 				c.Other = c.RecordRead
 			}
 			c.RecordRead = source.Fetched{}
