@@ -139,7 +139,7 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
-	happened := b.released(held, -1, status.data)
+	happened := b.released(held, -1, status.data, folder)
 	happened.path = folder
 	err = b.q.commit(ctx, write{
 		ops:     append(append(b.lockOps(states.Worker, held), znode.Create(folder, empty)), jobs...),

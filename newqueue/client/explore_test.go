@@ -186,7 +186,7 @@ func (o operation) judge(d newqueue.Dialect, c fault, r result, all int) []strin
 		"a pass stops because a rival was first":  c.read > 0 && strings.HasPrefix(o.name, "Cleanup") && r.err != nil && r.err != errNothing,
 		"does not say that it is not there":       c.read > 0 && strings.HasPrefix(o.name, "Delete") && r.err != nil && !errors.Is(r.err, client.ErrNotFound) && !errors.As(r.err, new(*client.StateError)),
 		"does not know, but nothing was lost":     says == "unknown" && c.nth == 0,
-		"does not know, and has held its lock":    says == "unknown" && (o.worker && !c.expires && !tool || o.locks),
+		"does not know, and has held its lock":    says == "unknown" && (o.worker && !c.expires && !tool && !(d == newqueue.MrtZK && c.rival == "undo") || o.locks),
 		"names its lock, which is over":           says == "unknown" && o.worker && !strings.Contains(o.name, "Unlock") && strings.Contains(r.err.Error(), "/lock ("),
 		"gives up, although nobody is in its way": says != "done" && c.rival == "nobody" && (!c.after || o.locks || o.worker) && !(o.worker && c.expires),
 	} {

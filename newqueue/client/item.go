@@ -171,7 +171,7 @@ func (e *Item) Unlock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		happened := e.released(held, -1, status.data)
+		happened := e.released(held, -1, status.data, "")
 		happened.path = e.lock.path
 		// As in acquire, the versions prove that no other worker holds the lock.
 		return e.q.commit(ctx, write{

@@ -77,7 +77,7 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 		}
 		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
 		if happened = e.q.written(e.path+"/status", e.version, data); a.worker {
-			happened = e.released(held, e.version, data)
+			happened = e.released(held, e.version, data, e.path+"/status")
 		}
 	} else {
 		happened = e.q.removed(p.ops[len(p.ops)-1].Path)
