@@ -48,6 +48,21 @@ func TestTakenAndSubmittedAgain(t *testing.T) {
 	})
 }
 
+// An inventory record is known by its manifest: another one that has got its name is not it.
+func TestAnotherInventoryRecord(t *testing.T) {
+	manifest := func(id string) []byte {
+		return record(t, legacy.Pending, legacy.Payload{"manifestURL": "http://store.example.org/manifest/1/ark%3A%2F99999%2F" + id})
+	}
+	s := serve(t, queueTree(t, map[string][]byte{inventoryRecord: manifest("8")}), newqueue.Design)
+	s.mustMigrate(s.options())
+	s.remove(inventoryRecord)
+	s.create(inventoryRecord, manifest("9"))
+	res, err := s.tryRelease(migrate.ReleaseOptions{})
+	if len(res.Undecided) != 1 || res.Undecided[0].Question != migration.QuestionVanished || res.Withdrawn != 0 {
+		t.Errorf("%v, %+v", err, res)
+	}
+}
+
 // A withdrawal saves bytes that were kept, if the record has others now.
 func TestWithdrawalSavesKeptBytes(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)

@@ -8,7 +8,7 @@ import (
 )
 
 // Key is what the legacy services know a record's work by, whatever name its znode has: the batchID and jobID of an ingest record, the token of
-// an access request. It is "" if the record has none.
+// an access request, the manifestURL of an inventory record. It is "" if the record has none.
 type Key string
 
 // KeyOf returns the key of a record.
@@ -34,10 +34,13 @@ func KeyOfKept(name string, data []byte) Key {
 
 func keyOf(kind migration.QueueKind, p legacy.Payload) Key {
 	batch, id := Text(p, "batchID"), Text(p, "jobID")
-	if kind.IsAccess() {
+	switch {
+	case kind.IsAccess():
 		batch, id = "", Text(p, "token")
+	case kind == migration.Inventory: // two of one manifest may be two works
+		batch, id = "", Text(p, "manifestURL")
 	}
-	if id == "" || kind == migration.Inventory { // an inventory record has no jobID, and KindOf does not tell it from others
+	if id == "" {
 		return ""
 	}
 	return Key(strings.Join([]string{string(kind), batch, id}, "\x00"))

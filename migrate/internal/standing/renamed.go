@@ -39,7 +39,7 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 			continue
 		}
 		bytes[e.Hash] = append(bytes[e.Hash], e.Record)
-		if e.Key != (migration.Hash{}) {
+		if e.Key != (migration.Hash{}) && src.Kind(e.Record) != migration.Inventory { // two of one manifest may be two works
 			keys[e.Key] = append(keys[e.Key], e.Record)
 		} else {
 			r.Unsure++
