@@ -207,7 +207,7 @@ func (l *Ledger) Withdrew(h migration.Hash) bool {
 func (l *Ledger) All() iter.Seq[*Migrated] {
 	return func(yield func(*Migrated) bool) {
 		for i := range l.entries {
-			if e := &l.entries[i]; e.Job != "" && (l.IsNewest(e) || IsAnother(e.Key, l.Find(e.Record).Key)) && !yield(e) {
+			if e := &l.entries[i]; e.Job != "" && (l.IsNewest(e) || l.FindKey(e.Record, e.Key) == e) && !yield(e) {
 				return
 			}
 		}
@@ -225,11 +225,6 @@ func (l *Ledger) FindKey(record string, key migration.Hash) *Migrated {
 		}
 	}
 	return nil
-}
-
-// IsAnother reports whether two records that had the same name are two, as their keys show.
-func IsAnother(key, other migration.Hash) bool {
-	return key != other && key != migration.Hash{} && other != migration.Hash{}
 }
 
 // NotMigrated yields those paths of records that are not in the ledger.
