@@ -47,7 +47,11 @@ func newConn(s *Server, nc net.Conn) *conn {
 func (c *conn) serve() {
 	defer c.out.abort()
 	// This removes the connection's watches before the client can see that the connection ended.
-	defer c.s.disconnected(c)
+	defer func() {
+		c.s.mu.Lock()
+		defer c.s.mu.Unlock()
+		c.s.disconnected(c)
+	}()
 	head, err := c.br.Peek(jute.LenPrefix)
 	if err != nil {
 		return

@@ -54,8 +54,7 @@ func (s *Server) connect(c *conn, req jute.ConnectRequest) (resp *jute.ConnectRe
 		if ss != nil && ss.conn != nil {
 			// A newer connection ends the older one, even if its password is wrong.
 			ss.conn.out.abort()
-			s.db.Forget(ss.conn)
-			ss.conn = nil
+			s.disconnected(ss.conn) // now, not when its goroutine comes to it
 		}
 		if ss == nil || subtle.ConstantTimeCompare(req.Password, s.password(ss.id)) != 1 {
 			s.log.add(Entry{At: now, Session: req.SessionID, Op: jute.OpCreateSession, Path: "refused", Zxid: s.zxid, Err: jute.SessionExpired})

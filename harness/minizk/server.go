@@ -239,10 +239,9 @@ func (s *Server) nextTx() ztree.Tx {
 	return ztree.Tx{Zxid: s.zxid, Time: s.clock.now().UnixMilli()}
 }
 
-// disconnected forgets a connection after its last read. The session stays until it times out.
+// disconnected forgets a connection whose last request was done. The session stays until it times
+// out. The caller holds mu.
 func (s *Server) disconnected(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.open, c)
 	s.db.Forget(c)
 	if c.session != nil && c.session.conn == c {
