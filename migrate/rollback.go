@@ -26,7 +26,7 @@ type RollbackResult struct {
 	// left it.
 	Removes   migration.Counts `json:"removes"`
 	GivesBack int              `json:"gives_back"`
-	// Keeps are the jobs and requests that stay, each as the only copy: they were begun. Gone counts those that
+	// Keeps are the jobs and requests that stay, each as the only copy: they were begun, or their records can't be given back. Gone counts those that
 	// other clients have removed: they were finished and cleaned up, or deleted.
 	Keeps []migration.Note `json:"keeps"`
 	Gone  int              `json:"gone"`

@@ -172,7 +172,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 			at.Held = len(newqueue.QueueHolds)
 			text += " The queues stay held for what was kept."
 		}
-		if u.Older.CanGoBack() {
+		if u.Older != nil {
 			text += " " + u.Older.ID + " is not rolled back."
 		} else {
 			text += " The legacy workers can start."

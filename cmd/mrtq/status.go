@@ -120,7 +120,8 @@ func situationOf(target place, status *migrate.Status) advice.Situation {
 	if run := status.Current(); run != nil {
 		at.Run, at.InUse = &run.Run, slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.State == migration.RunDone && len(r.Releases) > 0 })
 		at.Releasing = status.Releasing()
-		at.Held, at.JobsStay = advice.HeldByRuns(status.Holds), run.Present > 0
+		at.Held = advice.HeldByRuns(status.Holds)
+		at.JobsStay = slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.Present > 0 })
 		at.Quarantine = defaultQuarantine(target)
 		if older := status.Older(); older != nil {
 			at.Older = &older.Run

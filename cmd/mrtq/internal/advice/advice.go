@@ -33,7 +33,7 @@ type Adviser struct {
 type Situation struct {
 	Source, Target string
 	Run            *migration.Run // the newest one
-	Older          *migration.Run // the newest one before it that was not rolled back
+	Older          *migration.Run // the newest one before it that was not rolled back; nil if there is none
 	Plan           *migration.Plan
 	PlanFile       string // in which the plan is saved
 	Settings       []Flag // with which it was made; none if this command made it
@@ -316,7 +316,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 		return Next{Command: a.status(s)}
 	}
 	first := "start the new services, if they don't run yet"
-	if s.Run != nil && s.Run.State == migration.RunRolledBack {
+	if s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older == nil { // these jobs are what rollbacks kept
 		first = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
 	}
 	return Next{First: first, Command: a.watch(s)}

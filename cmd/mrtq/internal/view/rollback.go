@@ -14,11 +14,11 @@ import (
 
 // StaysText counts what a rollback leaves; "" for nothing.
 func StaysText(u *migrate.RollbackResult) string {
-	var jobs, requests, begun int
+	var jobs, requests, unfinished int
 	for _, i := range u.Keeps {
 		switch completed := strings.EqualFold(i.State, "completed"); {
 		case !completed:
-			begun++
+			unfinished++
 		case strings.HasPrefix(i.Job, newqueue.JobsPath+"/"):
 			jobs++
 		default:
@@ -28,7 +28,7 @@ func StaysText(u *migrate.RollbackResult) string {
 	return strings.Join(counted([]note{
 		{jobs, "completed job stays", "completed jobs stay"},
 		{requests, "completed access request stays", "completed access requests stay"},
-		{begun, "unfinished job or request that was begun stays, as the only copy", "unfinished jobs and requests that were begun stay, as the only copies"},
+		{unfinished, "unfinished job or request stays, as the only copy", "unfinished jobs and requests stay, as the only copies"},
 		{u.Gone, "job or request was gone: finished and cleaned up, or deleted", "jobs and requests were gone: finished and cleaned up, or deleted"},
 		{u.Unrelated, "job, request or batch of other clients stays", "jobs, requests and batches of other clients stay"},
 		{len(u.Undecided), "record must be decided about", "records must be decided about"},
@@ -45,7 +45,7 @@ func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
 		slices.SortFunc(list, func(a, b migration.Note) int { return cmp.Compare(a.Record, b.Record) })
 	}
 	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
-	screen.List(s, fmt.Sprintf("Stay, because they were begun: %d", len(u.Keeps)), u.Keeps, header, row)
+	screen.List(s, fmt.Sprintf("Stay: %d", len(u.Keeps)), u.Keeps, header, row)
 	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 

@@ -229,10 +229,16 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	if s.Uncompleted > 0 {
 		word, text = "unfinished", completingText(s.Uncompleted)+"; "+text
 	}
-	if run.State == migration.RunRolledBack && run.Present > 0 {
-		text += "; " + screen.Count(run.Present, "job or request that its rollback kept is there, as the only copy", "jobs and requests that its rollback kept are there, as the only copies")
+	kept := 0
+	for _, r := range s.Runs {
+		if r.State == migration.RunRolledBack {
+			kept += r.Present
+		}
 	}
-	if older := s.Older(); older != nil && older.CanGoBack() && run.State == migration.RunRolledBack {
+	if run.State == migration.RunRolledBack && kept > 0 {
+		text += "; " + screen.Count(kept, "job or request that a rollback kept is there, as the only copy", "jobs and requests that a rollback kept are there, as the only copies")
+	}
+	if older := s.Older(); older != nil && run.State == migration.RunRolledBack {
 		text += "; " + older.ID + " is not rolled back"
 	}
 	if held == "" {
