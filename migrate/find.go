@@ -131,12 +131,12 @@ func (f *finder) readRecord(ctx context.Context) error {
 		run := &f.t.Ledger.Runs[e.Run]
 		facts := standing.FactsOf(e, run, record, f.src.Czxids())
 		f.item.Standing = facts.Word()
-		if to := renames.To(e.Record); to.There {
-			f.item.Standing, record = standing.Renamed, to
-		}
-		if facts.Another && e.HandedOver {
+		switch to := renames.To(e.Record); {
+		case facts.Another && e.HandedOver:
 			e, f.item.Run, f.item.Job, f.item.Nodes = nil, "", "", nil
-		} else if facts.Another {
+		case to.There:
+			f.item.Standing, record = standing.Renamed, to
+		case facts.Another:
 			record = source.Fetched{}
 		}
 	}

@@ -69,12 +69,8 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 			l.Undecided = append(l.Undecided, c.Note(""))
 		}
 	}
-	renames, err := look.Renames(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), PhaseReadingSource, func(f source.Fetched) error {
-		if f.There && renames.From(f.Path) == "" {
+	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), PhaseReadingSource, func(f source.Fetched) error {
+		if f.There && !look.IsRenamed(f.Path) {
 			r.notMigrated(run, f)
 		}
 		return nil

@@ -41,6 +41,12 @@ var standings = []struct {
 	{"it was deleted, and another record has its name", false, both(deletes, another), "absent", "asks", "asks"},
 	{"it was requeued before, and then deleted", false, deletes, "absent", "asks", "asks"},
 	{"an administrator renamed it", false, renames, "renamed", "withdraws", "withdraws"},
+	{"an administrator renamed it, and another record has its name", false, both(renames, another), "renamed", "withdraws", "withdraws"},
+	{"it and another record have each other's names", false, func(s *site) {
+		s.rename(ingest(1), ingest(77))
+		s.rename(subject, ingest(1))
+		s.rename(ingest(77), subject)
+	}, "renamed", "withdraws", "withdraws"},
 	{"a legacy worker took it and requeued it under another name", false, func(s *site) {
 		s.create("/ingest/mrtQ-05000000000099", record(s.t, legacy.Held, job("0", "2")))
 		s.remove(subject)
@@ -246,10 +252,10 @@ func statusSays(s *site) string {
 	switch word := asked(l.Undecided); {
 	case word != "":
 		return word
-	case slices.Contains(l.NotMigrated, subject):
-		return "not migrated"
 	case slices.Contains(l.AtLegacy, subject):
 		return "changed"
+	case slices.Contains(l.NotMigrated, subject):
+		return "not migrated"
 	case slices.Contains(l.Unreadable, subject):
 		return "unknown"
 	case st.Newest().HandedOver > others:
@@ -271,10 +277,10 @@ func verifySays(s *site) string {
 		}
 	}
 	switch {
-	case slices.Contains(v.NotMigrated, subject):
-		return "not migrated"
 	case slices.ContainsFunc(v.Legacy, func(n migration.Note) bool { return n.Record == subject }):
 		return "changed"
+	case slices.Contains(v.NotMigrated, subject):
+		return "not migrated"
 	case slices.ContainsFunc(v.Removed, func(n migration.Note) bool { return n.Record == subject }):
 		return "removed"
 	case v.Due == 0 && v.Records.Migrated > others:

@@ -126,7 +126,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			return nil, Unreadable(c.Entry.Record, c.RecordRead)
 		}
 		if c.Another {
-			if l.Target.Ledger.IsNewest(c.Entry) && EntryOf(l.Target.Ledger, c.RecordRead) == nil { // otherwise another entry is about it
+			if isNew(l.Target.Ledger, c.Entry, c.RecordRead) {
 				c.Other = c.RecordRead
 			}
 			c.RecordRead = source.Fetched{}
@@ -181,14 +181,20 @@ func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
 func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 	for i := range cases {
 		c := &cases[i]
-		if l.Src == nil || c.Record != Absent || c.HandedOver || c.Elsewhere || c.Another {
+		if l.Src == nil || c.Record != Absent || c.HandedOver && !c.Another {
 			continue
 		}
-		r, err := l.Renames(ctx)
-		if err != nil {
-			return err
+		if l.renames == nil {
+			r, err := FindRenames(ctx, l.Target, l.Src)
+			if err != nil {
+				return err
+			}
+			l.renames = &r
 		}
-		if f := r.To(c.Entry.Record); f.There {
+		if l.IsRenamed(c.Other.Path) {
+			c.Other = source.Fetched{}
+		}
+		if f := l.renames.To(c.Entry.Record); f.There && !c.HandedOver && !c.Elsewhere {
 			c.Record, c.RecordRead = Renamed, f
 			c.Worked = l.isWorked(c.Record, f)
 		}
@@ -196,16 +202,10 @@ func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 	return nil
 }
 
-// Renames returns the records that were renamed. The error comes from reading.
-func (l *Reader) Renames(ctx context.Context) (Renames, error) {
-	if l.renames == nil {
-		r, err := FindRenames(ctx, l.Target, l.Src)
-		if err != nil {
-			return r, err
-		}
-		l.renames = &r
-	}
-	return *l.renames, nil
+// IsRenamed reports whether a record of the legacy queue is a migrated one that was renamed, as [Reader.All] has found out from all
+// records that are gone.
+func (l *Reader) IsRenamed(record string) bool {
+	return l.renames != nil && l.renames.From(record) != ""
 }
 
 // readKept reads the kept bytes of records that could come back, or that a backup doesn't know of.

@@ -62,11 +62,7 @@ func (v *verifier) records(ctx context.Context) error {
 	if err := compare.finish(); err != nil {
 		return err
 	}
-	renames, err := look.Renames(ctx)
-	if err != nil {
-		return err
-	}
-	return v.others(ctx, renames)
+	return v.others(ctx, look)
 }
 
 const recordsPerRead part.Size = 4 * partSize
@@ -195,12 +191,12 @@ func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *c
 	return nil
 }
 
-func (v *verifier) others(ctx context.Context, renames standing.Renames) error {
+func (v *verifier) others(ctx context.Context, look *standing.Reader) error {
 	for f, err := range v.src.Fetch(ctx, v.t.Ledger.NotMigrated(v.src.Paths())) {
 		if err != nil {
 			return err
 		}
-		if f.There && renames.From(f.Path) == "" {
+		if f.There && !look.IsRenamed(f.Path) {
 			if err := v.notMigrated(f); err != nil {
 				return err
 			}
