@@ -231,11 +231,17 @@ var persistent = creates("", func(c *zk.CreateRequest) any {
 	return c
 })
 
+// moved changes the path of what is created, and of what the same transaction writes to it.
 func moved(from, to string) func(any) any {
-	return creates(from, func(c *zk.CreateRequest) any {
-		c.Path = strings.Replace(c.Path, from, to, 1)
-		return c
-	})
+	return func(op any) any {
+		switch op := op.(type) {
+		case *zk.CreateRequest:
+			op.Path = strings.Replace(op.Path, from, to, 1)
+		case *zk.SetDataRequest:
+			op.Path = strings.Replace(op.Path, from, to, 1)
+		}
+		return op
+	}
 }
 
 func dropSet(name string) func(any) any {

@@ -248,3 +248,46 @@ func TestSentInTheNextSession(t *testing.T) {
 		w.check()
 	})
 }
+
+// TestNamedUnlockIsLate: a client releases a lock that has a name, and its request comes so late that somebody else has the lock: in the client's next
+// session, or because the admin tool has removed a lock that does not end with the session. The new lock stays. That others take locks in the same folder is no
+// reason to keep one.
+func TestNamedUnlockIsLate(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		must(t, w.queue().Init(ctx))
+		for _, l := range []newqueue.Lock{newqueue.InventoryLock("ark:/1"), newqueue.StorageLock("ark:/1"), newqueue.LocalIDLock("1", "o"), newqueue.QueueLock(newqueue.HoldIngest)} {
+			path := w.root + l.Path(w.d)
+			for _, deployed := range []bool{false, true} {
+				late, q := w.hooked()
+				must(t, q.Lock(ctx, l))
+				var before *znode.Tree
+				late.meddle(func() {
+					if l.Ephemeral(w.d) {
+						must(t, late.session.expire())
+					} else {
+						must(t, w.raw.Delete(path, -1))
+					}
+					if deployed {
+						value(w.raw.Create(path, nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)))(t)
+					} else {
+						must(t, w.queue().Lock(ctx, l))
+					}
+					before = w.tree()
+				})
+				if err := q.Unlock(ctx, l); !errors.Is(err, client.ErrNotLocked) {
+					t.Errorf("%s, deployed %t: %v", l, deployed, err)
+				}
+				same(t, before, w.tree())
+				must(t, w.raw.Delete(path, -1))
+			}
+		}
+		late, q := w.hooked()
+		mine, others := newqueue.InventoryLock("ark:/1"), newqueue.InventoryLock("ark:/2")
+		must(t, q.Lock(ctx, mine))
+		late.meddle(func() { must(t, w.queue().Lock(ctx, others)) })
+		if err := q.Unlock(ctx, mine); err != nil || value(q.IsLocked(ctx, mine))(t) || !value(q.IsLocked(ctx, others))(t) {
+			t.Error(err)
+		}
+		w.check()
+	})
+}

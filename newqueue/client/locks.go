@@ -12,6 +12,10 @@ import (
 	"mrtq/newqueue"
 )
 
+// Every lock of a name is new, so its version proves nothing. So Lock also writes the lock's folder, whose version then tells [Queue.Unlock]
+// whether another client has taken a lock there since. A service of another implementation does not write the folder. So Lock
+// also writes the lock, as [Item.acquire] does.
+
 // Lock acquires a lock. The error wraps [ErrLocked] if this session or another
 // already holds it, and [newqueue.ErrValue] if no znode can have its name.
 func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
@@ -28,7 +32,7 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 	if _, taken, err := q.stat(ctx, path); err != nil || taken {
 		return cmp.Or(err, ErrLocked)
 	}
-	w := write{ops: []znode.Op{znode.Create(path, empty)}}
+	w := write{ops: []znode.Op{znode.Create(path, empty), znode.Set(path, empty, 0), znode.Set(znode.Parent(path), empty, -1)}}
 	if l.Ephemeral(q.dialect) {
 		w.lock, w.happened = path, q.locked(path)
 	} else {
@@ -46,7 +50,7 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 }
 
 // Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, if it is ephemeral and
-// another session holds it, or while another goroutine of this queue is taking it or releases it.
+// another session holds it, if it was released and taken again during the call, or while another goroutine of this queue is taking it or releases it.
 func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	defer wrap("release", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
@@ -57,21 +61,31 @@ func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 		return ErrNotLocked
 	}
 	defer q.reserved.Delete(path)
-	stat, ok, err := q.stat(ctx, path)
-	if err != nil {
-		return err
+	for czxid := int64(0); ; {
+		folder, ok, err := q.stat(ctx, znode.Parent(path))
+		if err != nil || !ok {
+			return cmp.Or(err, ErrNotLocked)
+		}
+		held, ok, err := q.stat(ctx, path)
+		if err != nil {
+			return err
+		}
+		if !ok || l.Ephemeral(q.dialect) && held.EphemeralOwner != q.conn.SessionID() || czxid != 0 && held.Czxid != czxid {
+			return ErrNotLocked
+		}
+		czxid = held.Czxid
+		err = q.commit(ctx, write{
+			ops:     []znode.Op{znode.Check(znode.Parent(path), folder.Version), znode.Delete(path, held.Version)},
+			session: held.EphemeralOwner, happened: q.unlocked(path, held),
+		})
+		switch {
+		case refusedAt(err, znode.Parent(path)) && isRace(err): // another client took a lock there, maybe this one: look again
+		case isRace(err):
+			return ErrNotLocked
+		default:
+			return err
+		}
 	}
-	if !ok || l.Ephemeral(q.dialect) && stat.EphemeralOwner != q.conn.SessionID() {
-		return ErrNotLocked
-	}
-	err = q.commit(ctx, write{
-		ops:     []znode.Op{znode.Delete(path, stat.Version)},
-		session: stat.EphemeralOwner, happened: q.unlocked(path, stat),
-	})
-	if isRace(err) {
-		return ErrNotLocked
-	}
-	return err
 }
 
 // IsLocked reports whether any session holds a lock. Nobody can hold a collection whose name no
