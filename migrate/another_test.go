@@ -82,6 +82,38 @@ func TestWithdrawalSavesKeptBytes(t *testing.T) {
 	}
 }
 
+// A withdrawal saves a job whose record was overwritten with what has no key or can't be decoded: nothing else has its work. A record that never
+// had a key, or that a legacy worker has finished, has its work still.
+func TestWithdrawalSavesJobOfOverwrittenRecord(t *testing.T) {
+	const first, withoutKey = `{"batchID":"bid-0","filename":"1.zip"}`, `{"batchID":"bid-0","filename":"2.zip"}`
+	text := func(payload string) []byte {
+		return append(record(t, legacy.Pending, legacy.Payload{})[:9], payload...)
+	}
+	for name, c := range map[string]struct {
+		was, is []byte
+		saves   bool
+	}{
+		"without a key":        {record(t, legacy.Pending, job("0", "1")), text(withoutKey), true},
+		"not decodable":        {record(t, legacy.Pending, job("0", "1")), []byte("oops"), true},
+		"never a key, garbage": {text(first), []byte("oops"), true},
+		"never a key":          {text(first), text(withoutKey), false},
+		"finished":             {record(t, legacy.Pending, job("0", "1")), record(t, legacy.Completed, job("0", "1")), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, queueTree(t, map[string][]byte{ingest(1): c.was}), newqueue.Design)
+			s.mustMigrate(s.options())
+			job := s.jobOf(ingest(1))
+			s.set(ingest(1), c.is)
+			if res, err := s.tryRelease(migrate.ReleaseOptions{}); err != nil || res.Withdrawn != 1 {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if saved := slices.ContainsFunc(s.lost, func(n znode.Node) bool { return n.Path == job }); saved != c.saves {
+				t.Errorf("%v", s.lost)
+			}
+		})
+	}
+}
+
 // A record gets the name of one that was handed over, is migrated by another run, and both jobs stand: every command knows both.
 func TestTwoRecordsOfOneName(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

@@ -319,10 +319,10 @@ func (c *Standing) Twice() bool {
 const TwiceSays = "its job was begun before it was handed over, and it is gone: both queues may have done its work"
 
 // Lost returns the znodes that the decision removes and that nothing else keeps: those of a job that was the last copy, or
-// was begun, or a record that nobody keeps, or other bytes that were kept.
+// was begun, or whose record was overwritten, or a record that nobody keeps, or other bytes that were kept.
 func (c *Standing) Lost() (nodes []znode.Node) {
 	switch {
-	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun):
+	case (c.Action == Withdraw || c.Action == GiveBack) && (c.Question != "" || c.Job == Begun || c.overwritten()):
 		nodes = c.JobRead.All()
 	case c.Action == HandOver && (c.Question == migration.QuestionAgain || c.Kept): // what is kept are other bytes, or the same
 		nodes = []znode.Node{{Path: c.Entry.Record, Data: c.RecordRead.Data, Stat: c.RecordRead.Stat, ACL: c.RecordRead.ACL}}
@@ -331,4 +331,11 @@ func (c *Standing) Lost() (nodes []znode.Node) {
 		nodes = append(nodes, c.KeptNode)
 	}
 	return nodes
+}
+
+// overwritten reports whether the work of a record is not in its znode any more: it has no key now, or can't be decoded. A record that had no key
+// may have none.
+func (c *Standing) overwritten() bool {
+	var none migration.Hash
+	return c.Record == Changed && keyOf(c.RecordRead) == none && (c.Entry.Key != none || c.RecordRead.Err != nil)
 }
