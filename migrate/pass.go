@@ -182,20 +182,18 @@ func (d Decisions) check(t *target.Target) error {
 	return nil
 }
 
-// missing are the records of a ledger that a legacy queue does not have, or that may be others because their queue node was created again; nil
-// if nobody has decided about them.
-func (d Decisions) missing(t *target.Target, src *Source) map[string]bool {
+// missing are the records of a ledger that are not in the legacy queue under their names; nil if nobody has decided about them. An error comes
+// from reading.
+func (d Decisions) missing(ctx context.Context, t *target.Target, src *Source) (map[string]bool, error) {
 	if d.Vanished == migration.AnswerNone || src == nil {
-		return nil
+		return nil, nil
 	}
-	missing, now := map[string]bool{}, src.Czxids()
-	for e := range t.Ledger.All() {
-		queue := znode.Parent(e.Record)
-		if !e.HandedOver && (!src.Has(e.Record) || standing.QueueOf(&t.Ledger.Runs[e.Run], queue, now) == standing.MadeAgain) {
-			missing[e.Record] = true
-		}
+	gone, _, err := standing.FindGone(ctx, t, src)
+	missing := map[string]bool{}
+	for _, e := range gone {
+		missing[e.Record] = true
 	}
-	return missing
+	return missing, cancelled(err)
 }
 
 // maxIdle is how often in a row both queues are read again before any work was done.

@@ -85,11 +85,14 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.read(ctx); err != nil {
 		return nil, err
 	}
-	r.missing = opt.Decisions.missing(r.t, r.src)
 	if !r.t.HasQueue() && len(r.t.Holds) == 0 {
 		return nil, fmt.Errorf("%w: nothing can be held", ErrNoQueue)
 	}
-	err := r.check()
+	var err error
+	if r.missing, err = opt.Decisions.missing(ctx, r.t, r.src); err != nil {
+		return nil, err
+	}
+	err = r.check()
 	switch {
 	case r.t.Damage != nil && err != nil:
 		return nil, err

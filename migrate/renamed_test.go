@@ -49,6 +49,25 @@ func TestLeavesMeanwhile(t *testing.T) {
 				})
 			}
 		}
+		for name, again := range map[string]bool{"its name is taken": false, "its queue was made again before, and its name is taken": true} {
+			t.Run("release: "+name, func(t *testing.T) {
+				s := many(t, d)
+				s.mustMigrate(s.options())
+				if again {
+					s.queueAgain(s.data(subject))
+				}
+				s.remove(ingest(9))
+				s.before(func(n int) {
+					if n == 1 { // later the release could have read it, and nothing would show the other one
+						s.remove(subject)
+						another(s)
+					}
+				})
+				if res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answersNew}); !errors.Is(err, migrate.ErrUndecided) || res.Absent > 1 {
+					t.Errorf("%v, %+v", err, res)
+				}
+			})
+		}
 		t.Run("rollback: renamed", func(t *testing.T) {
 			s := many(t, d)
 			s.mustMigrate(s.options())

@@ -187,7 +187,9 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 		return reasons.Join(why, err)
 	}
 	if r.missing == nil {
-		r.missing = r.opt.Decisions.missing(t, r.src)
+		if r.missing, err = r.opt.Decisions.missing(ctx, t, r.src); err != nil {
+			return err
+		}
 	}
 	return reasons.Join(why, checkOrigin(ctx, r.src, t, r.entries(), r.opt.Decisions))
 }

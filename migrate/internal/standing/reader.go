@@ -147,7 +147,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	for i := range cases {
 		c := &cases[i]
 		answer := l.Answers[c.Entry.Record]
-		if answer == migration.AnswerNone && c.Record == Absent && (l.Missing[c.Entry.Record] || c.Another) {
+		if answer == migration.AnswerNone && c.Record == Absent && l.Missing[c.Entry.Record] {
 			answer = l.Vanished
 		}
 		c.Decision = l.Decide(c.Facts, answer)
