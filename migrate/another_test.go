@@ -1,6 +1,7 @@
 package migrate_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -162,6 +163,30 @@ func TestThereAgainAfterAnother(t *testing.T) {
 		}
 		if item := value(migrate.Find(t.Context(), &s.w.Reader, ingest(1)))(s); item.Standing != "again" || item.Job != "/jobs/jid0000000001" {
 			t.Errorf("show: %s, %s", item.Standing, item.Job)
+		}
+	})
+}
+
+// One that was handed over is there again under its name, and another that had the name since is not there: an answer that names the record could be
+// about either, so it is taken for neither.
+func TestAnswerAboutTwoOfOneName(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		records := pendings(t, 1, 1)
+		s := serve(t, queueTree(t, records), d)
+		s.mustMigrate(s.options())
+		s.release()
+		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+		s.mustMigrate(s.further())
+		s.remove(ingest(1))
+		s.create(ingest(1), records[ingest(1)])
+		one := migrate.Decisions{RecordIs: map[string]migration.Answer{ingest(1): migration.AnswerLegacy}}
+		res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: one})
+		if !errors.Is(err, migrate.ErrUndecided) || res.Withdrawn != 0 || len(res.Undecided) != 2 || res.Undecided[0].Why == "" || res.Undecided[1].Why == "" {
+			t.Errorf("%v, %+v", err, res)
+		}
+		one.Vanished = migration.AnswerNew // for the one that is not there
+		if res, err = s.tryRelease(migrate.ReleaseOptions{Decisions: one}); err != nil || res.Withdrawn != 1 || res.Absent != 1 || s.has("/jobs/jid0000000001") {
+			t.Errorf("%v, %+v", err, res)
 		}
 	})
 }

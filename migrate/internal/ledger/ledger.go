@@ -207,11 +207,26 @@ func (l *Ledger) Withdrew(h migration.Hash) bool {
 func (l *Ledger) All() iter.Seq[*Migrated] {
 	return func(yield func(*Migrated) bool) {
 		for i := range l.entries {
-			if e := &l.entries[i]; e.Job != "" && (l.IsNewest(e) || l.FindKey(e.Record, e.Key) == e) && !yield(e) {
+			if e := &l.entries[i]; e.Job != "" && l.isNewestOfKey(e) && !yield(e) {
 				return
 			}
 		}
 	}
+}
+
+// Named yields those of [Ledger.All] that have a name, the newest first.
+func (l *Ledger) Named(record string) iter.Seq[*Migrated] {
+	return func(yield func(*Migrated) bool) {
+		for i, there := l.newest[record]; there && i >= 0; i = l.entries[i].older {
+			if e := &l.entries[i]; l.isNewestOfKey(e) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (l *Ledger) isNewestOfKey(e *Migrated) bool {
+	return l.IsNewest(e) || l.FindKey(e.Record, e.Key) == e
 }
 
 // IsNewest reports whether no newer entry has the name of this one's record.

@@ -37,6 +37,8 @@ type Standing struct {
 	// KeptNode is what is kept of the record, if it was read; its Path is "" if it was not, or if nothing is there. Only if
 	// Kept is set it has the record's bytes.
 	KeptNode znode.Node
+
+	thereNow *ledger.Migrated // the other record that has its name now, if a run has migrated that
 }
 
 // Reader reads records and jobs, and decides about them.
@@ -129,7 +131,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 			if isNew(l.Target.Ledger, c.Entry, c.RecordRead) {
 				c.Other = c.RecordRead
 			}
-			c.RecordRead = source.Fetched{}
+			c.thereNow, c.RecordRead = EntryOf(l.Target.Ledger, c.RecordRead), source.Fetched{}
 		}
 	}
 	if err := l.readKept(ctx, cases); err != nil {
@@ -146,16 +148,32 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	}
 	for i := range cases {
 		c := &cases[i]
-		answer := l.Answers[c.Entry.Record]
+		answer, unclear := l.Answers[c.Entry.Record], false
+		if answer != migration.AnswerNone && l.hasNamesake(c) {
+			answer, unclear = migration.AnswerNone, true
+		}
 		if answer == migration.AnswerNone && c.Record == Absent && l.Missing[c.Entry.Record] {
 			answer = l.Vanished
 		}
-		c.Decision = l.Decide(c.Facts, answer)
+		if c.Decision = l.Decide(c.Facts, answer); unclear && c.Action == Ask {
+			c.Why = "two records of this name must be decided about: --vanished answers for one that is not there"
+		}
 		if l.Src == nil && c.Action != Withdraw {
 			c.Decision = Decision{Action: Stay}
 		}
 	}
 	return cases, nil
+}
+
+// hasNamesake reports whether somebody may have to decide about another record of a record's name, too: one that was not handed over, or is
+// there again.
+func (l *Reader) hasNamesake(c *Standing) bool {
+	for e := range l.Target.Ledger.Named(c.Entry.Record) {
+		if e != c.Entry && (!e.HandedOver || e == c.thereNow) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *Reader) readRecords(ctx context.Context, cases []Standing) error {
