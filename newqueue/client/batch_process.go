@@ -139,13 +139,10 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 		return err
 	}
 	folder := newqueue.BatchFolderPath(b.ID, newqueue.FolderProcessing)
-	happened := b.released(held, -1, status.data, folder)
-	happened.path = folder
-	err = b.q.commit(ctx, write{
-		ops:     append(append(b.lockOps(states.Worker, held), znode.Create(folder, empty)), jobs...),
-		session: b.lock.session, happened: happened,
-	})
-	if err == nil {
+	status.version = b.version // that it acquired
+	w := b.release(held, status, append([]znode.Op{znode.Create(folder, empty)}, jobs...)...)
+	w.happened.path = folder
+	if err = b.q.commit(ctx, w); err == nil {
 		b.lock = lock{}
 	}
 	return err

@@ -227,11 +227,12 @@ func (q *Queue) locked(path string) evidence {
 	}}
 }
 
-// released is evidence of a worker's write that removes its lock, which had a Stat before, and leaves data in the status. It writes
-// them to a version of it, unless that is -1. As long as the lock is there, it did not happen. If the lock is gone although its session
+// released is evidence of a worker's write that removes its lock, which had a Stat before, and writes data to a version of the status. As
+// long as the lock is there, it did not happen. If the lock is gone although its session
 // lives, then in dialect design its holder has removed it. In mrt-zk the admin tool may have, too, and deployed daemons: there the
-// lock's removal must be in one transaction with the write of another node. Without one, that the lock is gone is all that the caller asked for.
-func (e *Item) released(held *zk.Stat, version int32, data []byte, with string) evidence {
+// lock's removal must be in one transaction with the write of the status. One that does not move the item writes the bytes that were there, as
+// an acquisition does: there the status must have the next version, and no lock.
+func (e *Item) released(held *zk.Stat, version int32, data []byte, moves bool) evidence {
 	return evidence{e.path + "/status", func(ctx context.Context) (bool, error) {
 		lock, there, err := e.q.stat(ctx, e.path+"/lock")
 		if err != nil || there && lock.Czxid == held.Czxid {
@@ -244,16 +245,13 @@ func (e *Item) released(held *zk.Stat, version int32, data []byte, with string) 
 			return false, err
 		case lives && e.q.dialect == newqueue.Design:
 			return true, nil
-		case lives && ok && bytes.Equal(n.data, data):
-			if with == "" {
-				return true, nil
-			}
-			item, _, err := e.q.stat(ctx, e.path)
-			if err != nil {
-				return false, err
-			}
-			other, _, err := e.q.stat(ctx, with)
-			if err != nil || item.Pzxid != 0 && item.Pzxid == other.Mzxid { // the last child that came or went is the lock
+		case lives && ok && bytes.Equal(n.data, data) && (moves || n.version == version+1):
+			var names []string
+			item, err := read(ctx, e.path, func() (stat *zk.Stat, err error) {
+				names, stat, err = e.q.conn.Children(e.q.path(e.path))
+				return stat, err
+			})
+			if err != nil || item.Pzxid == n.mzxid && (moves || !slices.Contains(names, "lock")) { // the last child that came or went is the lock
 				return err == nil, err
 			}
 		}

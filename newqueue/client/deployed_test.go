@@ -91,7 +91,7 @@ func TestDeployedTools(t *testing.T) {
 		"held, lost, unlock":                {before, acquired(hold, unlock), nil},
 		"held and released, lost, succeed":  {before, acquired(again, succeed), client.ErrConflict},
 		"failed, unlock":                    {kept, acquired(fail, unlock), client.ErrNotLocked},
-		"failed, lost, unlock":              {before, acquired(fail, unlock), client.ErrUnknownOutcome},
+		"failed, lost, unlock":              {before, acquired(fail, unlock), client.ErrNotLocked},
 		"failed, lost, succeed":             {before, acquired(fail, succeed), client.ErrNotLocked},
 		"removed, succeed":                  {kept, acquired(remove(job), succeed), client.ErrNotLocked},
 		"removed, lost, succeed":            {before, acquired(remove(job), succeed), client.ErrUnknownOutcome},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"mrtq/internal/znode"
 	"mrtq/newqueue"
 	"mrtq/newqueue/states"
 )
@@ -163,7 +162,8 @@ func (e *Item) MoveTo(ctx context.Context, to, message string) error {
 }
 
 // Unlock releases the lock and changes nothing else, so that another worker can
-// acquire the same. The error wraps [ErrNotLocked] if the lock was already lost.
+// acquire the same. The error wraps [ErrNotLocked] if the lock was already lost, or if it is gone after a lost answer and
+// nothing proves that this call removed it.
 // After any other error the caller may still hold the lock, and may try again.
 func (e *Item) Unlock(ctx context.Context) error {
 	err := e.retry(ctx, false, func() error {
@@ -171,14 +171,13 @@ func (e *Item) Unlock(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		happened := e.released(held, -1, status.data, "")
-		happened.path = e.lock.path
-		// As in acquire, the versions prove that no other worker holds the lock.
-		return e.q.commit(ctx, write{
-			ops:     []znode.Op{znode.Check(e.path+"/status", status.version), znode.Delete(e.lock.path, held.Version)},
-			session: e.lock.session, happened: happened,
-		})
+		return e.q.commit(ctx, e.release(held, status))
 	})
+	if errors.Is(err, ErrUnknownOutcome) {
+		if _, lost := e.owns(ctx); errors.Is(lost, ErrNotLocked) {
+			err = lost // nothing proves that this call removed it
+		}
+	}
 	if err == nil || errors.Is(err, ErrNotLocked) {
 		e.lock = lock{}
 	}

@@ -1,7 +1,9 @@
 package client_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"mrtq/newqueue"
@@ -9,8 +11,8 @@ import (
 	"mrtq/newqueue/states"
 )
 
-// The admin tool deletes a batch's lock, or is half way through deleting the batch, and the request of Process is lost: that the lock is gone
-// does not prove that the jobs were made.
+// The admin tool deletes a batch's lock, or is half way through deleting the batch, and the request of Process is lost: the lock is gone, and
+// the jobs were not made.
 func TestProcessWhoseLockIsDeleted(t *testing.T) {
 	for _, what := range []string{"lock", "batch"} {
 		w := newWorld(t, newqueue.MrtZK)
@@ -23,8 +25,67 @@ func TestProcessWhoseLockIsDeleted(t *testing.T) {
 				w.delete(newqueue.BatchPath(bid) + "/states")
 			}
 		})
-		if ids, err := b.Process(ctx, client.JobSpec{}, client.JobSpec{}); !errors.Is(err, client.ErrUnknownOutcome) || len(left(w.tree(), "/jobs/jid")) > 0 {
+		if ids, err := b.Process(ctx, client.JobSpec{}, client.JobSpec{}); !errors.Is(err, client.ErrNotLocked) || len(left(w.tree(), "/jobs/jid")) > 0 {
 			t.Errorf("%s: %v, %v", what, ids, err)
+		}
+	}
+}
+
+// The admin tool deletes the batch's lock, the request of Process is lost, and another worker makes the batch's jobs.
+func TestProcessedByAnother(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	c, q := w.hooked()
+	other := w.queue()
+	bid := value(other.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+	c.lose(true, func() {
+		w.delete(newqueue.BatchPath(bid) + "/lock")
+		value(value(other.AcquireBatch(ctx, newqueue.BatchPending))(t).Process(ctx, client.JobSpec{}))(t)
+	})
+	if ids, err := b.Process(ctx, client.JobSpec{}); err == nil {
+		t.Errorf("it says that it made %v", ids)
+	}
+	w.check()
+}
+
+// An item that is unlocked says so only if this call did it. Otherwise the lock was lost: the admin tool has deleted it, and maybe
+// another worker has taken the item since.
+func TestUnlockOfALockThatIsGone(t *testing.T) {
+	type item interface {
+		Path() string
+		Unlock(context.Context) error
+	}
+	for name, acquire := range map[string]func(*client.Queue) (item, error){
+		"job":   func(q *client.Queue) (item, error) { return q.AcquireJob(ctx, newqueue.JobPending) },
+		"batch": func(q *client.Queue) (item, error) { return q.AcquireBatch(ctx, newqueue.BatchPending) },
+		"request": func(q *client.Queue) (item, error) {
+			return q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending)
+		},
+	} {
+		for then, others := range map[string]func(*testing.T, *lossy){
+			"stays":    func(*testing.T, *lossy) {},
+			"taken":    func(t *testing.T, w *lossy) { value(acquire(w.other))(t) },
+			"released": func(t *testing.T, w *lossy) { must(t, value(acquire(w.other))(t).Unlock(ctx)) },
+		} {
+			for _, before := range []bool{true, false} {
+				t.Run(fmt.Sprintf("%s/%s/before=%t", name, then, before), func(t *testing.T) {
+					t.Parallel()
+					w := newLossy(t, newqueue.MrtZK)
+					value(w.other.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+					value(w.other.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+					i := value(acquire(w.q))(t)
+					w.faulty.lose(before, func() {
+						if before {
+							w.delete(i.Path() + "/lock")
+						}
+						others(t, w)
+					})
+					proved := !before && then == "stays"
+					if err := i.Unlock(ctx); (err == nil) != proved || err != nil && !errors.Is(err, client.ErrNotLocked) {
+						t.Error(err)
+					}
+				})
+			}
 		}
 	}
 }

@@ -265,6 +265,7 @@ var answers = []error{
 type node struct {
 	data    []byte
 	version int32
+	mzxid   int64
 }
 
 // maybe reads a znode that may not exist. ok is false if it does not.
@@ -274,7 +275,7 @@ func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err er
 		if err != nil {
 			return node{}, err
 		}
-		return node{data, stat.Version}, nil
+		return node{data, stat.Version, stat.Mzxid}, nil
 	})
 	if errors.Is(err, ErrNotFound) {
 		return node{}, false, nil
