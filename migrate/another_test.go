@@ -139,6 +139,27 @@ func TestTwoRecordsOfOneName(t *testing.T) {
 	})
 }
 
+// What is found by a job's id, or by that of the work, is the record of that job, also if another record has its name.
+func TestFindsEachOfOneName(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.Design)
+	s.mustMigrate(s.options())
+	s.release()
+	s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+	s.mustMigrate(s.further())
+	for id, want := range map[string]struct{ job, work, standing string }{
+		"jid0000000001": {"/jobs/jid0000000001", "jid-1", "handed-over"},
+		"jid-1":         {"/jobs/jid0000000001", "jid-1", "handed-over"},
+		"jid0000000002": {"/jobs/jid0000000002", "jid-99", "as-migrated"},
+		"jid-99":        {"/jobs/jid0000000002", "jid-99", "as-migrated"},
+		ingest(1):       {"/jobs/jid0000000002", "jid-99", "as-migrated"},
+	} {
+		item := value(migrate.Find(t.Context(), &s.w.Reader, id))(s)
+		if item.Record == nil || item.Job != want.job || string(item.Standing) != want.standing || item.Record.Legacy.Payload["jobID"] != want.work {
+			t.Errorf("%s: %s, %s, %+v", id, item.Job, item.Standing, item.Record)
+		}
+	}
+}
+
 // A record that was handed over is there again, after another one of its name was handed over, too: somebody must decide, and it is not
 // migrated again.
 func TestThereAgainAfterAnother(t *testing.T) {

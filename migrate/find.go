@@ -14,6 +14,7 @@ import (
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
@@ -27,10 +28,8 @@ import (
 type FindResult struct {
 	Path   string            // of the record, as the ledger has it if it was migrated; "" for a job that no migration created
 	Record *migration.Record // as the legacy queue has it, perhaps under another name, or as it was handed over; nil if neither is there
-	// Run migrated the record; "" if no run did. HandedOver says that it left the legacy queue for its job, and Standing how it stands
-	// now; "" if nothing is known of it.
+	// Run migrated the record; "" if no run did. Standing is how it stands now; "" if nothing is known of it.
 	Run           string
-	HandedOver    bool
 	Standing      Standing
 	Reason        string             // why the record was not migrated; "" if it was, or is not there
 	OtherEnsemble bool               // the legacy queue is in another ensemble, so it was not read
@@ -92,70 +91,77 @@ func (f *finder) find(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	f.lookUp()
+	var read source.Fetched // what has the record's name now
+	if f.item.Job == "" && f.src.Kind(f.item.Path) != "" {
+		if read, err = only(f.src.Fetch(ctx, slices.Values([]string{f.item.Path}))); err != nil {
+			return err
+		}
+	}
+	e, err := f.lookUp(ctx, read)
+	if err != nil {
+		return err
+	}
+	if e != nil {
+		f.item.Path, f.item.Job, f.item.Run = e.Record, e.Job, f.t.Ledger.Runs[e.Run].ID
+	}
 	if f.item.Job != "" {
 		if err := f.readJob(ctx); err != nil {
 			return err
 		}
 	}
-	if f.item.Path == "" || f.src.Kind(f.item.Path) == "" {
+	switch {
+	case f.item.Path == "" || f.src.Kind(f.item.Path) == "":
+		return nil
+	case e == nil:
+		f.notMigrated(read)
 		return nil
 	}
-	return f.readRecord(ctx)
+	return f.readRecord(ctx, e)
 }
 
-func (f *finder) readRecord(ctx context.Context) error {
-	renames, err := standing.FindRenames(ctx, f.t, f.src)
-	if err != nil {
-		return err
-	}
-	if from := renames.From(f.item.Path); from != "" {
-		f.item.Path = from
-		f.lookUp()
-		if err := f.readJob(ctx); err != nil {
-			return err
+// lookUp finds the entry of the job, or of the record that has the path, or that had it and was not handed over; nil if there is none.
+func (f *finder) lookUp(ctx context.Context, read source.Fetched) (*ledger.Migrated, error) {
+	if f.item.Job != "" {
+		for e := range f.t.Ledger.All() {
+			if e.Job == f.item.Job {
+				return e, nil
+			}
 		}
-	}
-	record, err := only(f.src.Fetch(ctx, slices.Values([]string{f.item.Path})))
-	if err != nil {
-		return err
+		return nil, nil
 	}
 	e := f.t.Ledger.Find(f.item.Path)
-	if older := standing.EntryOf(f.t.Ledger, record); older != nil && older != e {
-		e, f.item.Job, f.item.Run = older, older.Job, f.t.Ledger.Runs[older.Run].ID
-		if err := f.readJob(ctx); err != nil {
+	if !read.There || f.isOf(e, read) {
+		return e, nil
+	}
+	if e := standing.EntryOf(f.t.Ledger, read); e != nil {
+		return e, nil
+	}
+	renames, err := standing.FindRenames(ctx, f.t, f.src)
+	if from := renames.From(f.item.Path); from != "" {
+		return f.t.Ledger.Find(from), nil
+	}
+	if e != nil && e.HandedOver {
+		e = nil
+	}
+	return e, err
+}
+
+// isOf reports whether an entry is about the record that a znode is.
+func (f *finder) isOf(e *ledger.Migrated, read source.Fetched) bool {
+	return e != nil && !standing.FactsOf(e, &f.t.Ledger.Runs[e.Run], read, f.src.Czxids()).Another
+}
+
+func (f *finder) readRecord(ctx context.Context, e *ledger.Migrated) error {
+	var record source.Fetched
+	look := &standing.Reader{Target: f.t, Names: &target.Names{}, Src: f.src, Decide: standing.DecideRelease, MayBeUnknown: true}
+	for c, err := range look.All(ctx, []*ledger.Migrated{e}) {
+		if err != nil {
 			return err
 		}
+		f.item.Standing, record = c.Word(), c.RecordRead
 	}
-	if e != nil {
-		run := &f.t.Ledger.Runs[e.Run]
-		facts := standing.FactsOf(e, run, record, f.src.Czxids())
-		f.item.Standing = facts.Word()
-		switch to := renames.To(e.Record); {
-		case facts.Another && e.HandedOver:
-			e, f.item.Run, f.item.Job, f.item.Nodes = nil, "", "", nil
-		case to.There:
-			f.item.Standing, record = standing.Renamed, to
-		case facts.Another:
-			record = source.Fetched{}
-		}
-	}
-	switch {
-	case e != nil || !record.There:
-	case record.Err != nil && record.Err.Kind == migration.Unreadable:
-		f.item.Standing = standing.Unknown
-	default:
-		f.item.Standing = standing.NotMigrated
-	}
-	if run := f.t.Ledger.Current(); e == nil && record.There && run != nil {
-		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(record.Record, run.Choices))
-		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
-		if run.State == migration.RunRolledBack {
-			open = run.ID + " was rolled back, so the legacy queue has its work"
-		}
-		f.item.Reason = cmp.Or(f.item.Reason, open)
-	}
-	if e != nil && !record.There && e.Kept {
+	if !record.There && e.Kept {
+		var err error
 		at := f.t.Ledger.Runs[e.Run].KeptPath(e.Job)
 		if record, err = only(f.src.FetchKept(ctx, slices.Values([]string{at}), map[string]string{at: e.Record})); err != nil {
 			return err
@@ -165,6 +171,24 @@ func (f *finder) readRecord(ctx context.Context) error {
 		f.item.Record = &record.Record
 	}
 	return nil
+}
+
+func (f *finder) notMigrated(read source.Fetched) {
+	if !read.There {
+		return
+	}
+	f.item.Record, f.item.Standing = &read.Record, standing.NotMigrated
+	if read.Err != nil && read.Err.Kind == migration.Unreadable {
+		f.item.Standing = standing.Unknown
+	}
+	if run := f.t.Ledger.Current(); run != nil {
+		_, f.item.Reason = verify.OutcomeOf(run, rules.Decide(read.Record, run.Choices))
+		open := "it came after " + run.ID + " began, or a legacy worker had it then, and another run would migrate it"
+		if run.State == migration.RunRolledBack {
+			open = run.ID + " was rolled back, so the legacy queue has its work"
+		}
+		f.item.Reason = cmp.Or(f.item.Reason, open)
+	}
 }
 
 func only(records iter.Seq2[source.Fetched, error]) (record source.Fetched, err error) {
@@ -200,39 +224,51 @@ func (f *finder) locate(ctx context.Context, name string) (record, job string, e
 			return e.Record, "", nil
 		}
 	}
-	record, err = f.byPayload(ctx, name)
-	return record, "", err
+	return f.byPayload(ctx, name)
 }
 
 // byPayload finds the record whose payload has a jobID or token, in the legacy queue or among the bytes of those that
-// were handed over. The error wraps [ErrNotFound] or [ErrAmbiguousID].
-func (f *finder) byPayload(ctx context.Context, id string) (string, error) {
-	kept := map[string]string{}
+// were handed over, and its job, if it has one. The error wraps [ErrNotFound] or [ErrAmbiguousID].
+func (f *finder) byPayload(ctx context.Context, id string) (record, job string, err error) {
+	has := func(r source.Fetched) bool {
+		return r.There && r.Err == nil && (r.Legacy.Payload["jobID"] == id || r.Legacy.Payload["token"] == id)
+	}
+	var kept []*ledger.Migrated
+	var at []string
+	records := map[string]string{}
 	for e := range f.t.Ledger.All() {
 		if run := f.t.Ledger.Runs[e.Run]; e.Kept && run.Completed.IsZero() {
-			kept[run.KeptPath(e.Job)] = e.Record
+			path := run.KeptPath(e.Job)
+			kept, at, records[path] = append(kept, e), append(at, path), e.Record
 		}
 	}
-	found := map[string]bool{}
-	for _, records := range []iter.Seq2[source.Fetched, error]{f.src.Fetch(ctx, f.src.Paths()), f.src.FetchKept(ctx, maps.Keys(kept), kept)} {
-		for r, err := range records {
-			if err != nil {
-				return "", err
-			}
-			if r.There && r.Err == nil && (r.Legacy.Payload["jobID"] == id || r.Legacy.Payload["token"] == id) {
-				found[r.Path] = true
-			}
+	found := map[string]string{} // the job of each record that was handed over; "" of one that is in the legacy queue
+	for r, err := range f.src.FetchKept(ctx, slices.Values(at), records) {
+		if err != nil {
+			return "", "", err
+		}
+		if has(r) {
+			found[r.Path] = kept[0].Job
+		}
+		kept = kept[1:]
+	}
+	for r, err := range f.src.Fetch(ctx, f.src.Paths()) {
+		if err != nil {
+			return "", "", err
+		}
+		if has(r) {
+			found[r.Path] = ""
 		}
 	}
 	paths := slices.Sorted(maps.Keys(found))
 	switch n := len(paths); n {
 	case 0:
-		return "", ErrNotFound
+		return "", "", ErrNotFound
 	case 1:
-		return paths[0], nil
+		return paths[0], found[paths[0]], nil
 	default:
 		const most = 10
-		return "", fmt.Errorf("%s: %w: %s", id, ErrAmbiguousID, strings.Join(paths[:min(n, most)], ", "))
+		return "", "", fmt.Errorf("%s: %w: %s", id, ErrAmbiguousID, strings.Join(paths[:min(n, most)], ", "))
 	}
 }
 
@@ -265,20 +301,6 @@ func (f *finder) locateRequest(ctx context.Context, qid string) (record, job str
 		}
 	}
 	return "", "", ErrNotFound
-}
-
-func (f *finder) lookUp() {
-	if f.item.Path != "" {
-		if e := f.t.Ledger.Find(f.item.Path); e != nil {
-			f.item.Job, f.item.Run = e.Job, f.t.Ledger.Runs[e.Run].ID
-		}
-		return
-	}
-	for e := range f.t.Ledger.All() {
-		if e.Job == f.item.Job {
-			f.item.Path, f.item.Run = e.Record, f.t.Ledger.Runs[e.Run].ID
-		}
-	}
 }
 
 func (f *finder) readJob(ctx context.Context) error {
