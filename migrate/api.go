@@ -52,6 +52,7 @@ const (
 	StandingAbsent      = standing.Absent
 	StandingHandedOver  = standing.HandedOver
 	StandingAgain       = standing.ThereAgain
+	StandingTaken       = standing.Taken
 	StandingUnknown     = standing.Unknown
 )
 

@@ -51,6 +51,12 @@ var standings = []struct {
 		s.create("/ingest/mrtQ-05000000000099", record(s.t, legacy.Held, job("0", "2")))
 		s.remove(subject)
 	}, "renamed", "withdraws", "withdraws"},
+	{"another target has taken it, and it was submitted again under another name", false, func(s *site) {
+		data, other := s.data(subject), s.beside("/other")
+		other.mustMigrate(other.options())
+		other.release()
+		s.create("/ingest/mrtQ-05000000000099", data)
+	}, "taken", "asks", "asks"},
 	{"its queue was made again, and its bytes were put back", false, func(s *site) { s.queueAgain(s.data(subject)) }, "changed", "withdraws", "withdraws"},
 	{"its queue was made again, and a new record has its name", false, func(s *site) { s.queueAgain(record(s.t, legacy.Pending, job("late", "99"))) }, "absent", "asks", "asks"},
 	{"nobody may read it", false, func(s *site) { s.setACL(subject, zk.DigestACL(zk.PermAll, "ingest", "secret")) }, "unknown", "refuses", "refuses"},
@@ -195,6 +201,11 @@ func planSays(s *site) string {
 	if slices.ContainsFunc(p.Records, func(r migration.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") }) {
 		return "renamed"
 	}
+	if slices.ContainsFunc(p.Records, func(r migration.PlanRecord) bool {
+		return strings.Contains(r.Reason, subject) && strings.Contains(r.Reason, "another target")
+	}) {
+		return "taken"
+	}
 	i := slices.IndexFunc(p.Records, func(r migration.PlanRecord) bool { return r.Path == subject })
 	if i < 0 {
 		if s.status().Newest().HandedOver > 0 {
@@ -230,7 +241,7 @@ func showSays(s *site) string {
 func asked(undecided []migration.Note) string {
 	for _, u := range undecided {
 		if u.Record == subject {
-			return map[migration.Question]string{migration.QuestionVanished: "absent", migration.QuestionAgain: "again", migration.QuestionJobGone: "as migrated", migration.QuestionBoth: "changed"}[u.Question]
+			return map[migration.Question]string{migration.QuestionVanished: "absent", migration.QuestionTaken: "taken", migration.QuestionAgain: "again", migration.QuestionJobGone: "as migrated", migration.QuestionBoth: "changed"}[u.Question]
 		}
 	}
 	return ""

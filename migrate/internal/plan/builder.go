@@ -228,6 +228,9 @@ func (b *Builder) Add(f source.Fetched) {
 	if from := b.in.Renames.From(r.Path); from != "" {
 		line.Action, line.Job = migration.ActionChanged, b.in.Target.Ledger.Find(from).Job
 		line.Reason = fmt.Sprintf("it is %s under another name: a release withdraws its job, and after that it can be migrated again", from)
+		if b.in.Renames.IsTaken(from) {
+			line.Reason = fmt.Sprintf("it is %s under another name: %s", from, migration.QuestionTaken.Says())
+		}
 		b.plan.Records = append(b.plan.Records, line)
 		return
 	}

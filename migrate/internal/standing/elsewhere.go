@@ -127,15 +127,12 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 	}
 	for i := range cases {
 		c := &cases[i]
-		lost, there := l.others.bytes[c.Entry.Hash]
 		switch {
 		case !gone(*c):
-		case there && lost && c.Restored:
+		case l.others.bytes[c.Entry.Hash] && c.Restored:
 			c.Kept = true // as of its own run
-		case there:
-			c.Elsewhere = true
 		default:
-			c.Elsewhere = l.others.keys[c.Entry.Key] // it had other bytes when it was migrated here
+			c.Elsewhere = l.others.have(c.Entry)
 		}
 	}
 	return nil
@@ -145,6 +142,12 @@ func (l *Reader) readElsewhere(ctx context.Context, cases []Standing) (err error
 type others struct {
 	bytes map[migration.Hash]bool // whether the folder is lost
 	keys  map[migration.Hash]bool // of other targets
+}
+
+// have reports whether another target has handed a record over, perhaps with other bytes than it had when it was migrated here.
+func (o *others) have(e *ledger.Migrated) bool {
+	_, there := o.bytes[e.Hash]
+	return there || o.keys[e.Key]
 }
 
 func readOthers(ctx context.Context, t *target.Target) (*others, error) {

@@ -35,6 +35,7 @@ const (
 const (
 	HandedOver  RecordCondition = "handed-over" // it left the legacy queue for its job
 	ThereAgain  RecordCondition = "again"       // and is there again
+	Taken       RecordCondition = "taken"       // another target has it
 	NotMigrated RecordCondition = "not-migrated"
 )
 
@@ -75,6 +76,8 @@ type Facts struct {
 // Word returns how the record stands, in one word.
 func (f Facts) Word() RecordCondition {
 	switch {
+	case f.Elsewhere:
+		return Taken
 	case !f.HandedOver || f.Record == Unknown:
 		return f.Record
 	case f.Record == Absent:

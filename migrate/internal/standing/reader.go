@@ -203,7 +203,7 @@ func (l *Reader) readRenames(ctx context.Context, cases []Standing) error {
 			continue
 		}
 		if l.renames == nil {
-			r, err := FindRenames(ctx, l.Target, l.Src)
+			r, err := findRenames(ctx, l.Target, l.Src)
 			if err != nil {
 				return err
 			}

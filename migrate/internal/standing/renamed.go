@@ -18,8 +18,9 @@ import (
 // Renames are the migrated records that are in the legacy queue under another name: an administrator has renamed them, or the legacy library has
 // requeued them, which makes a record with another name. The zero value has none.
 type Renames struct {
-	to   map[string]source.Fetched // by the ledger's path
-	from map[string]string         // the ledger's path, by the name that they have now
+	to    map[string]source.Fetched // by the ledger's path
+	from  map[string]string         // the ledger's path, by the name that they have now
+	taken map[string]bool           // by the ledger's path
 	// Unsure counts the records of which nothing shows whether they were renamed: they have no key, or share it.
 	Unsure int
 }
@@ -30,13 +31,32 @@ func (r Renames) From(record string) string { return r.from[record] }
 // To returns the record of the legacy queue that a record of the ledger is now; its There is false if it was not renamed.
 func (r Renames) To(record string) source.Fetched { return r.to[record] }
 
+// IsTaken reports whether another target has handed over a record of the ledger, so that somebody must decide about it, whatever its name is now.
+func (r Renames) IsTaken(record string) bool { return r.taken[record] }
+
 // FindRenames looks for renamed records: migrated records that are gone, of which the legacy queue has one that no run has migrated, with the
 // same bytes or else with the same key. If several could be the one, none is. After a restore from a backup nothing is said, because a
 // record could have been handed over since. A record that was marked as deleted has no work, and one that was there when the run began is no
 // new name. These records are read only if there are both. An error comes from reading.
 func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Renames, error) {
-	r := Renames{to: map[string]source.Fetched{}, from: map[string]string{}}
-	gone, taken, err := FindGone(ctx, t, src)
+	r, err := findRenames(ctx, t, src)
+	if err != nil || len(r.to) == 0 {
+		return r, err
+	}
+	others, err := readOthers(ctx, t)
+	if err != nil {
+		return r, err
+	}
+	for e := range t.Ledger.All() {
+		r.taken[e.Record] = r.to[e.Record].There && others.have(e)
+	}
+	return r, nil
+}
+
+// findRenames is FindRenames without what other targets have.
+func findRenames(ctx context.Context, t *target.Target, src *source.Source) (Renames, error) {
+	r := Renames{to: map[string]source.Fetched{}, from: map[string]string{}, taken: map[string]bool{}}
+	gone, others, err := FindGone(ctx, t, src)
 	if err != nil {
 		return r, err
 	}
@@ -55,8 +75,8 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 	if len(bytes) == 0 {
 		return r, nil
 	}
-	var others []source.Fetched // that have the key of a record that is gone, and other bytes
-	for _, names := range []iter.Seq[string]{t.Ledger.NotMigrated(src.Paths()), slices.Values(taken)} {
+	var byKey []source.Fetched // that have the key of a record that is gone, and other bytes
+	for _, names := range []iter.Seq[string]{t.Ledger.NotMigrated(src.Paths()), slices.Values(others)} {
 		for f, err := range src.Fetch(ctx, names) {
 			if err != nil {
 				return r, err
@@ -70,11 +90,11 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 			case t.Ledger.Withdrew(is): // it was another one with this key, or the same one in other words
 				r.Unsure++
 			default:
-				others = append(others, f)
+				byKey = append(byKey, f)
 			}
 		}
 	}
-	for _, f := range others {
+	for _, f := range byKey {
 		if !r.match(t, keys[keyOf(f)], f) {
 			r.Unsure++
 		}
@@ -83,10 +103,10 @@ func FindRenames(ctx context.Context, t *target.Target, src *source.Source) (Ren
 }
 
 // FindGone finds the migrated records that were not handed over and that are not in the legacy queue under their names: somebody has removed
-// them, and other records may have their names. taken are the names of the ledger that records have which no run has migrated. It reads
+// them, and other records may have their names. others are those of these that no run has migrated. It reads
 // the records with these names. An error comes from reading.
-func FindGone(ctx context.Context, t *target.Target, src *source.Source) (gone []*ledger.Migrated, taken []string, err error) {
-	var there, others []*ledger.Migrated // others have names that are there with other bytes
+func FindGone(ctx context.Context, t *target.Target, src *source.Source) (gone []*ledger.Migrated, others []string, err error) {
+	var there, differ []*ledger.Migrated // what has these names has other bytes than they had
 	var names []string
 	for e := range t.Ledger.All() {
 		switch {
@@ -104,15 +124,15 @@ func FindGone(ctx context.Context, t *target.Target, src *source.Source) (gone [
 			return
 		}
 		if there[0].Hash != ledger.HashOf(sha256.Sum256(n.Data)) {
-			others = append(others, there[0])
+			differ = append(differ, there[0])
 		}
 		there = there[1:]
 	})
-	if err != nil || len(others) == 0 {
+	if err != nil || len(differ) == 0 {
 		return gone, nil, err
 	}
 	names = names[:0]
-	for _, e := range others {
+	for _, e := range differ {
 		names = append(names, e.Record)
 	}
 	queues := src.Czxids()
@@ -120,8 +140,8 @@ func FindGone(ctx context.Context, t *target.Target, src *source.Source) (gone [
 		if err != nil {
 			return nil, nil, err
 		}
-		e := others[0]
-		others = others[1:]
+		e := differ[0]
+		differ = differ[1:]
 		if !FactsOf(e, &t.Ledger.Runs[e.Run], f, queues).Another {
 			continue
 		}
@@ -129,10 +149,10 @@ func FindGone(ctx context.Context, t *target.Target, src *source.Source) (gone [
 			gone = append(gone, e)
 		}
 		if isNew(t.Ledger, e, f) {
-			taken = append(taken, f.Path)
+			others = append(others, f.Path)
 		}
 	}
-	return gone, taken, nil
+	return gone, others, nil
 }
 
 // isNew reports whether another record that has a record's name is in no ledger. Of the entries of one name, the newest is asked.

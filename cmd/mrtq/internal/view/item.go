@@ -52,6 +52,7 @@ var standings = map[migrate.Standing]string{
 	migrate.StandingHandedOver: "; the record was handed over to it",
 	migrate.StandingAgain:      "; the record was handed over to it, and is in the legacy queue again",
 	migrate.StandingChanged:    "; the record has changed since",
+	migrate.StandingTaken:      "; the record was handed over by another target",
 	migrate.StandingAbsent:     "; the record is no longer in the legacy queue",
 	migrate.StandingUnknown:    "; its record can't be read: give credentials that can read it",
 }
