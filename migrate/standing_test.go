@@ -198,13 +198,12 @@ func TestStanding(t *testing.T) {
 func planSays(s *site) string {
 	opt := s.further().PlanOptions
 	p := s.plan(opt)
-	if slices.ContainsFunc(p.Records, func(r migration.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") }) {
-		return "renamed"
-	}
-	if slices.ContainsFunc(p.Records, func(r migration.PlanRecord) bool {
-		return strings.Contains(r.Reason, subject) && strings.Contains(r.Reason, "another target")
-	}) {
+	renamed := slices.IndexFunc(p.Records, func(r migration.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") })
+	switch {
+	case renamed >= 0 && strings.Contains(p.Records[renamed].Reason, migration.QuestionTaken.Says()):
 		return "taken"
+	case renamed >= 0:
+		return "renamed"
 	}
 	i := slices.IndexFunc(p.Records, func(r migration.PlanRecord) bool { return r.Path == subject })
 	if i < 0 {
