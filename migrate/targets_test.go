@@ -361,3 +361,51 @@ func TestRestoredBackupThatLacksARun(t *testing.T) {
 		a.mustVerify()
 	})
 }
+
+// Such a record is not lost any more if somebody has submitted it again since, in whatever words and under whatever name. An older record with its
+// key, or one that was marked as deleted, does not have its work.
+func TestLostAndSubmittedAgain(t *testing.T) {
+	const lost, again = "/ingest/mrtQ-05000000000099", "/ingest/mrtQ-05000000000100"
+	for name, c := range map[string]struct {
+		older, since []byte
+		names        bool
+	}{
+		"not again":              {names: true},
+		"as it was":              {since: record(t, legacy.Pending, job("late", "99"))},
+		"in other words":         {since: record(t, legacy.Held, job("late", "99"))},
+		"marked as deleted":      {since: record(t, legacy.Deleted, job("late", "99")), names: true},
+		"requeued before":        {older: record(t, legacy.Deleted, job("late", "99")), names: true},
+		"requeued and submitted": {older: record(t, legacy.Deleted, job("late", "99")), since: record(t, legacy.Pending, job("late", "99"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records := pendings(t, 1, 1)
+			if c.older != nil {
+				records["/ingest/mrtQ-05000000000098"] = c.older
+			}
+			s := serve(t, queueTree(t, records), newqueue.Design)
+			a := s.beside("/a")
+			opt := a.further()
+			opt.Choices.Deleted, opt.Restored = migration.Skip, true
+			a.mustMigrate(opt)
+			backup := s.tree()
+			s.create(lost, record(t, legacy.Pending, job("late", "99")))
+			a.mustMigrate(opt)
+			a.release()
+			s.restore(backup, "/a")
+			if c.since != nil {
+				s.create(again, c.since)
+			}
+			names := func() bool { return a.verify().Count(migration.DifferenceLostRecord) > 0 }
+			if names() != c.names {
+				t.Errorf("it is named: %t", names())
+			}
+			if c.since == nil || c.names {
+				return
+			}
+			if a.mustMigrate(opt); names() {
+				t.Error("it is named after it was migrated again")
+			}
+		})
+	}
+}

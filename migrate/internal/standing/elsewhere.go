@@ -10,8 +10,10 @@ import (
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/rules"
+	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/migration"
 )
@@ -182,8 +184,8 @@ func readOthers(ctx context.Context, t *target.Target) (*others, error) {
 }
 
 // LostRecords returns the kept bytes of runs that a restored backup of the target does not know, of records that are in no ledger: nothing else has
-// them. The error comes from reading.
-func LostRecords(ctx context.Context, t *target.Target) (paths []string, err error) {
+// them. A record that was made since, in the legacy queue or migrated again, has the work of one with its key. The error comes from reading.
+func LostRecords(ctx context.Context, t *target.Target, src *source.Source) (paths []string, err error) {
 	if !slices.ContainsFunc(t.Ledger.Runs, func(r migration.Run) bool { return r.Restored }) {
 		return nil, nil
 	}
@@ -195,6 +197,12 @@ func LostRecords(ctx context.Context, t *target.Target) (paths []string, err err
 	for e := range t.Ledger.All() {
 		known[e.Hash] = true
 	}
+	type keptRecord struct {
+		path    string
+		is, key migration.Hash
+		czxid   int64
+	}
+	var lost []keptRecord
 	for _, f := range folders {
 		if !f.lost {
 			continue
@@ -204,12 +212,37 @@ func LostRecords(ctx context.Context, t *target.Target) (paths []string, err err
 			return nil, err
 		}
 		err = kept(t).GetEach(ctx, at, func(n znode.Node) {
-			if !known[ledger.HashOf(sha256.Sum256(n.Data))] {
-				paths = append(paths, n.Path)
+			is, key := ledger.HashOf(sha256.Sum256(n.Data)), ledger.HashOfKey(rules.KeyOfKept(znode.Name(n.Path), n.Data))
+			if !known[is] {
+				lost = append(lost, keptRecord{n.Path, is, key, n.Stat.Czxid})
 			}
 		})
 		if err != nil {
 			return nil, err
+		}
+	}
+	if len(lost) == 0 {
+		return nil, nil
+	}
+	made := map[migration.Hash]int64{} // when the newest record with these bytes or this key was made
+	for e := range t.Ledger.All() {
+		made[e.Key] = max(made[e.Key], e.Czxid)
+	}
+	for f, err := range src.Fetch(ctx, src.Paths()) {
+		if err != nil {
+			return nil, err
+		}
+		if !f.There || f.Err != nil || f.Legacy.Header.Status == legacy.Deleted {
+			continue
+		}
+		for _, h := range []migration.Hash{ledger.HashOf(f.SHA256()), keyOf(f)} {
+			made[h] = max(made[h], f.Stat.Czxid)
+		}
+	}
+	delete(made, migration.Hash{})
+	for _, n := range lost {
+		if max(made[n.is], made[n.key]) <= n.czxid {
+			paths = append(paths, n.path)
 		}
 	}
 	return paths, nil

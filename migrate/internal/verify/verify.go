@@ -52,7 +52,7 @@ func Verify(ctx context.Context, src *source.Source, t *target.Target, names *ta
 	v := newVerifier(src, t, names, opt)
 	v.dialect = cmp.Or(d, newqueue.Design)
 	v.aboutRuns()
-	lost, err := standing.LostRecords(ctx, t)
+	lost, err := standing.LostRecords(ctx, t, src)
 	if err != nil {
 		return nil, err
 	}
