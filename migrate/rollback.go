@@ -183,7 +183,7 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	if !run.Origin.OneEnsemble {
 		return why
 	}
-	if r.src, err = originOf(ctx, t); err != nil {
+	if r.src, err = openOrigin(ctx, t, run, allQueues(t, run.Origin.Chroot)); err != nil {
 		return reasons.Join(why, err)
 	}
 	if r.missing == nil {

@@ -290,6 +290,35 @@ func TestTargetsOfTwoChroots(t *testing.T) {
 	})
 }
 
+// A run and the one after it took their records through different chroots. The older one is rolled back through its own.
+func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
+	tree := znode.NewTree()
+	for _, path := range []string{"/s4", "/new"} {
+		put(t, tree, path, []byte{})
+	}
+	for n := range queueTree(t, pendings(t, 2, 2)).All("/") {
+		if n.Path != "/" {
+			put(t, tree, "/s4"+n.Path, n.Data)
+		}
+	}
+	tree.SettleStats(1)
+	s := serve(t, tree, newqueue.Design)
+	a := s.beside("/new")
+	a.from, _ = s.open("/s4")
+	a.mustMigrate(a.options())
+	a.release()
+	s.remove("/new/jobs/jid0000000001/status")
+	a.mustRollback(migrate.RollbackOptions{})
+	queues := migration.Queues{Nodes: map[migration.QueueKind][]string{migration.Ingest: {"/s4/ingest"}}}
+	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, queues, legacy.Options{}))(s)
+	s.must(errorOf(migrate.Migrate(t.Context(), src, a.w, a.further())))
+	a.mustRollback(migrate.RollbackOptions{})
+	opt := migrate.RollbackOptions{Force: true, Decisions: migrate.Decisions{Save: s.save}}
+	if undo, err := migrate.Rollback(t.Context(), a.w, "run0000000000", opt); err != nil || undo.GivesBack != 1 || !s.has("/s4"+ingest(1)) {
+		t.Errorf("%v, %+v", err, undo)
+	}
+}
+
 // A record was requeued between the migrations of two targets, so they know it by other bytes, and by one key.
 func TestTakenAfterARequeue(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
