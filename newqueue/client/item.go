@@ -194,7 +194,7 @@ func (e *Item) giveBack(ctx context.Context) error {
 	if err == nil || errors.Is(err, ErrNotLocked) || errors.Is(err, ErrUnknownOutcome) {
 		return err
 	}
-	return fmt.Errorf("%w: look at %s (%w)", ErrUnknownOutcome, e.lock.path, err)
+	return fmt.Errorf("%w: look at %s (%v)", ErrUnknownOutcome, e.lock.path, err) // the reason is not the caller's, who has no item
 }
 
 // owns returns the lock's Stat, or [ErrNotLocked] unless it is still the one that was acquired.

@@ -319,6 +319,29 @@ func TestNotGivenBack(t *testing.T) {
 	}
 }
 
+// TestNotGivenBackButChanged: the admin tool holds a job while a worker acquires it, then releases it, and removes it node by node. The worker has no job, and may have its
+// lock. So the error is that one alone, and not also that of a worker whose job was changed, who has one to unlock.
+func TestNotGivenBackButChanged(t *testing.T) {
+	w := newLossy(t, newqueue.MrtZK)
+	w.faulty.next(func(s send) ([]zk.MultiResponse, error) {
+		defer w.status(w.jid, newqueue.JobPending, newqueue.JobHeld)
+		w.faulty.meddle(func() {
+			w.status(w.jid, newqueue.JobHeld, newqueue.JobPending)
+			w.faulty.read = func(path string) error {
+				if w.faulty.read = nil; strings.HasSuffix(path, "/status") {
+					w.delete(newqueue.JobPath(w.jid) + "/status")
+				}
+				return nil
+			}
+		})
+		return s()
+	})
+	j, err := w.q.NextJob(ctx, newqueue.JobPending)
+	if !errors.Is(err, client.ErrUnknownOutcome) || errors.Is(err, client.ErrConflict) {
+		t.Errorf("%v, %v", j, err)
+	}
+}
+
 // TestNextEnds: it ends with its context, and if the caller closes the session. It leaves no lock.
 func TestNextEnds(t *testing.T) {
 	why := errors.New("the service stops")
