@@ -25,9 +25,15 @@ import (
 //
 // If the worker dies, or loses its lock or its connection in between, the batch is
 // still as it was acquired, and the nodes that were written belong to no batch: mrtq check
-// finds them. Errors as for [Item], and [newqueue.ErrPriority], [newqueue.ErrValue].
+// finds them, and the error says how many jobs they are of. Errors as for [Item], and [newqueue.ErrPriority], [newqueue.ErrValue].
 func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, err error) {
 	defer wrap("process", b.path, &err)
+	written := 0
+	defer func() {
+		if err != nil && written > 0 {
+			err = fmt.Errorf("the nodes of %d jobs are written already: %w", written, err)
+		}
+	}()
 	now := b.q.clock()
 	parts, err := b.parts(jobs, now)
 	if err != nil {
@@ -53,6 +59,7 @@ func (b *Batch) Process(ctx context.Context, jobs ...JobSpec) (made []string, er
 			return nil, err
 		}
 		made = append(made, ids...)
+		written = len(made)
 	}
 	ops, err := b.decideJobs(made, jobs, now)
 	if err == nil {

@@ -34,7 +34,7 @@ var (
 	ErrNotLocked = errors.New("this session does not hold the lock")
 
 	// ErrConflict says that another client changed what the operation depends
-	// on. Nothing was written, unless the message says so ([Queue.DeleteBatch]), and a worker's lock is still there.
+	// on. Nothing was written, unless the message says so ([Queue.DeleteBatch], [Batch.Process]), and a worker's lock is still there.
 	ErrConflict = errors.New("another client changed it first")
 
 	// ErrUnknownOutcome says that the connection was lost during a write, and
@@ -45,8 +45,8 @@ var (
 )
 
 // StateError says that the table has no transition between two states for this
-// caller, or that the transition's guard does not hold. Nothing was written, unless a batch was to be deleted and the
-// message says that some of its jobs are: see [Queue.DeleteBatch].
+// caller, or that the transition's guard does not hold. Nothing was written, unless the message says that jobs
+// are deleted or written already: see [Queue.DeleteBatch] and [Batch.Process].
 type StateError struct {
 	Entity   states.Entity
 	Path     string   // of the entity: /jobs/JID

@@ -16,7 +16,7 @@ import (
 // transaction. Their errors: [ErrNotLocked] if the lock was lost; [ErrConflict] if the status was changed, which the deployed
 // admin tool does in spite of a lock, and then the lock stays until Unlock; *[StateError] if there
 // is no such step or its guard does not hold. After an error nothing was written, unless the error is
-// [ErrUnknownOutcome].
+// [ErrUnknownOutcome], or its message says what was written ([Batch.Process]).
 type Item struct {
 	q       *Queue
 	of      member // the job, batch or request itself

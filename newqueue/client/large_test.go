@@ -97,6 +97,24 @@ func TestDeletedInPart(t *testing.T) {
 	}
 }
 
+// TestProcessedInPart: a worker loses its batch after some of the transactions that write the jobs' nodes. The error says how many are written.
+func TestProcessedInPart(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		c, q := w.hooked()
+		must(t, q.Init(ctx))
+		b, jobs := large(t, q)
+		c.next(func(s send) ([]zk.MultiResponse, error) {
+			defer w.put(b.Path()+"/status", `{"status":"held","last_modified":""}`)
+			return s()
+		})
+		_, err := b.Process(ctx, jobs...)
+		written := len(w.tree().Children("/jobs")) - 1
+		if want := fmt.Sprintf("process %s: the nodes of %d jobs are written already: ", b.Path(), written); written == 0 || !errors.Is(err, client.ErrConflict) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%d are written: %v", written, err)
+		}
+	})
+}
+
 // TestTooLargeWritesNothing: nothing is written of a batch before it is known that all of it fits.
 func TestTooLargeWritesNothing(t *testing.T) {
 	w := newWorld(t, newqueue.Design)
