@@ -181,12 +181,36 @@ func TestWaitsForItsJobs(t *testing.T) {
 	if err := errorOf(w.queue().CreateJob(ctx, bid, client.JobSpec{})); guard(err) != states.InProcessing {
 		t.Errorf("%v", err)
 	}
-	for _, to := range []string{states.Failed, states.Reporting} {
-		if err := b.MoveTo(ctx, to, "why"); guard(err) != "" {
+	for _, to := range []string{states.Failed, states.Reporting, states.Held} {
+		if err := b.MoveTo(ctx, to, "why"); !errors.As(err, new(*client.StateError)) || !strings.HasSuffix(err.Error(), "from processing it moves only without a lock: call Unlock, and then Queue.MoveBatch") {
 			t.Errorf("to %s: %v", to, err)
 		}
 	}
 	must(t, errorOf(b.Process(ctx, client.JobSpec{})))
 	must(t, errorOf(q.CreateJob(ctx, bid, client.JobSpec{})))
 	w.check()
+}
+
+// TestRefusalsNameAWay: what the error advises works.
+func TestRefusalsNameAWay(t *testing.T) {
+	w := newWorld(t, newqueue.MrtZK)
+	q := w.queue()
+	bid := value(q.CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+	b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+	if err := b.Fail(ctx, "why"); guard(err) != "" {
+		t.Error(err)
+	}
+	must(t, b.Unlock(ctx))
+	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchFailed))
+
+	d := newWorld(t, newqueue.Design)
+	q = d.queue()
+	_, ids := batchOf(t, q, 1)
+	drive(t, q, ids[0], newqueue.JobCompleted)
+	if err := errorOf(q.DeleteJob(ctx, ids[0])); err == nil || !strings.HasSuffix(err.Error(), "can't move from completed to deleted: only a cleaning pass does that") {
+		t.Error(err)
+	}
+	if cleaned := value(q.CleanupJobs(ctx))(t); !slices.Equal(cleaned, ids) {
+		t.Errorf("%q", cleaned)
+	}
 }

@@ -54,6 +54,8 @@ type StateError struct {
 	Allowed  []string // the states that can follow From, in the table's order; none if it is only removed then
 	// Guard is the condition that does not hold. "" means that there is no transition.
 	Guard states.Guard
+	// Who alone may move it, if the caller may not. "" means that there is no such transition, or that it has a guard.
+	Who states.Actor
 }
 
 // Error names the entity and the two states, and lists the allowed states or says the guard.
@@ -62,6 +64,10 @@ func (e *StateError) Error() string {
 	switch {
 	case e.Guard != "":
 		why = string(e.Guard)
+	case e.Who == states.Automatic:
+		why = "only a cleaning pass does that"
+	case e.Who != "": // a worker has only a batch of dialect mrt-zk in such a state, see [Queue.AcquireBatch]
+		why = fmt.Sprintf("from %s it moves only without a lock: call Unlock, and then Queue.MoveBatch", e.From)
 	case len(e.Allowed) > 0:
 		why = fmt.Sprintf("from %s it can only move to %s", e.From, strings.Join(e.Allowed, ", "))
 	}

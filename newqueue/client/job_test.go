@@ -212,9 +212,9 @@ func TestNoPriority(t *testing.T) {
 
 func TestErrorMessages(t *testing.T) {
 	for want, err := range map[string]error{
-		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &client.StateError{states.Job, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}, ""},
-		"job /jobs/j can't move from failed to notify: only if a step of the job has succeeded":                       &client.StateError{states.Job, "/jobs/j", states.Failed, states.Notify, nil, states.OnceStepped},
-		"batch /batches/b can't move from deleted to held: deleted is final":                                          &client.StateError{states.Batch, "/batches/b", states.Deleted, states.Held, nil, ""},
+		"job /jobs/jid0000000001 can't move from pending to completed: from pending it can only move to failed, held": &client.StateError{states.Job, "/jobs/jid0000000001", states.Pending, states.Completed, []string{states.Failed, states.Held}, "", ""},
+		"job /jobs/j can't move from failed to notify: only if a step of the job has succeeded":                       &client.StateError{states.Job, "/jobs/j", states.Failed, states.Notify, nil, states.OnceStepped, ""},
+		"batch /batches/b can't move from deleted to held: deleted is final":                                          &client.StateError{states.Batch, "/batches/b", states.Deleted, states.Held, nil, "", ""},
 		"/jobs/j/status: it does not exist":                                                                           &client.NodeError{"/jobs/j/status", client.ErrNotFound},
 	} {
 		if err.Error() != want {

@@ -111,7 +111,7 @@ func (e *Item) retry(ctx context.Context, worker bool, try func() error) error {
 func (e *Item) allowed(a act) (t states.Transition, err error) {
 	table, state := e.q.machines[e.kind], e.of.state()
 	if a.from != "" && state != a.from {
-		return t, e.transitionError(a.to, true)
+		return t, e.transitionError(a.to, true, "")
 	}
 	if a.choose != nil {
 		if a.to, err = a.choose(); err != nil {
@@ -122,27 +122,28 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 	if a.who == states.Automatic {
 		t, ok = table.By(states.Automatic, state)
 	}
-	switch {
+	rows := table.From(state)
+	switch byWorker := func(t states.Transition) bool { return t.Who.HoldsLock() }; {
+	case a.worker && len(rows) > 0 && !slices.ContainsFunc(rows, byWorker):
+		return t, e.transitionError(a.to, false, rows[0].Who)
 	case !ok:
-		return t, e.transitionError(a.to, false)
-	case a.who != "" && a.who != t.Who:
-		return t, e.transitionError(a.to, true)
-	case t.Who.HoldsLock() && !a.worker:
+		return t, e.transitionError(a.to, false, "")
+	case a.who != "" && a.who != t.Who, a.worker && !byWorker(t):
+		return t, e.transitionError(a.to, false, t.Who)
+	case byWorker(t) && !a.worker:
 		return t, ErrNotLocked
-	case a.worker && !t.Who.HoldsLock():
-		return t, e.transitionError(a.to, true)
 	}
 	return t, nil
 }
 
 // transitionError is the error for a transition that the table does not have, or not for
-// this caller: then it lists only the other states.
-func (e *Item) transitionError(to string, others bool) error {
+// this caller, but for who. If the item is in another state than the caller saw, it lists only the other states.
+func (e *Item) transitionError(to string, others bool, who states.Actor) error {
 	from := e.of.state()
 	if !slices.Contains(states.States(e.kind, string(e.q.dialect)), from) {
 		return &NodeError{e.path + "/status", fmt.Errorf("%w: dialect %s has no state %s", newqueue.ErrValue, e.q.dialect, from)}
 	}
-	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to}
+	bad := &StateError{Entity: e.kind, Path: e.path, From: from, To: to, Who: who}
 	for _, t := range e.q.machines[e.kind].From(from) {
 		if t.To != states.Removed && (!others || t.To != to) {
 			bad.Allowed = append(bad.Allowed, t.To)

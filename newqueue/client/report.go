@@ -40,7 +40,7 @@ func (r Report) Changed() bool {
 func (b *Batch) Report(ctx context.Context) (r Report, err error) {
 	defer wrap("report", b.path, &err)
 	if b.Status.State != newqueue.BatchReporting && b.Status.State != states.UpdateReporting {
-		return r, b.transitionError("a report", true)
+		return r, b.transitionError("a report", true, "")
 	}
 	if _, err := b.owns(ctx); err != nil {
 		return r, err
