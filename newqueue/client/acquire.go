@@ -60,7 +60,7 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 			case errors.Is(err, ErrNotLocked):
 				return errSkip
 			}
-			if left := e.giveBack(ctx); errors.Is(left, ErrUnknownOutcome) {
+			if left := e.giveBack(ctx); left != nil {
 				err = fmt.Errorf("%w (%v)", left, err)
 			}
 			return err

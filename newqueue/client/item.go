@@ -187,11 +187,14 @@ func (e *Item) Unlock(ctx context.Context) error {
 	return nil
 }
 
-// giveBack unlocks what the caller does not keep. If the lock may stay until the session ends, the error is [ErrUnknownOutcome]
+// giveBack unlocks what the caller does not keep. That the lock is gone already is no error. If it may stay until the session ends, the error is [ErrUnknownOutcome]
 // and names it.
 func (e *Item) giveBack(ctx context.Context) error {
 	err := e.Unlock(ctx)
-	if err == nil || errors.Is(err, ErrNotLocked) || errors.Is(err, ErrUnknownOutcome) {
+	switch {
+	case err == nil || errors.Is(err, ErrNotLocked):
+		return nil
+	case errors.Is(err, ErrUnknownOutcome):
 		return err
 	}
 	return fmt.Errorf("%w: look at %s (%v)", ErrUnknownOutcome, e.lock.path, err) // the reason is not the caller's, who has no item

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"mrtq/newqueue"
@@ -87,6 +88,25 @@ func TestUnlockOfALockThatIsGone(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// The admin tool deletes the lock of a job that a pass has shown. The pass goes on: it has nothing to unlock.
+func TestPassWhoseLockIsDeleted(t *testing.T) {
+	w := newLossy(t, newqueue.MrtZK)
+	_, ids := batchOf(t, w.other, 2)
+	var seen []string
+	for j, err := range w.q.AcquireJobs(ctx, newqueue.JobPending) {
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if seen = append(seen, j.ID); j.ID == w.jid {
+			w.delete(j.Path() + "/lock")
+		}
+	}
+	if !slices.Equal(seen, append([]string{w.jid}, ids...)) {
+		t.Errorf("%q", seen)
 	}
 }
 
