@@ -110,6 +110,54 @@ func TestPassWhoseLockIsDeleted(t *testing.T) {
 	}
 }
 
+// A worker's lock goes: its session ends, or somebody deletes the lock. The same client takes the same job again, at the same path, before the
+// first worker acts, between its look and its write, or while its request is lost. The first one changes nothing, and the second one keeps its lock.
+func TestTakenAgainByTheSameClient(t *testing.T) {
+	for _, d := range newqueue.Dialects {
+		for _, expires := range []bool{true, false} {
+			for _, when := range []string{"before", "between", "lost"} {
+				for name, step := range map[string]func(*client.Job) error{
+					"succeed": succeed,
+					"unlock":  func(j *client.Job) error { return j.Unlock(ctx) },
+					"save":    func(j *client.Job) error { j.SpaceNeeded = 9; return j.Save(ctx) },
+				} {
+					t.Run(fmt.Sprintf("%s/%s/expires=%t/%s", d, name, expires, when), func(t *testing.T) {
+						t.Parallel()
+						w := newLossy(t, d)
+						j := value(w.q.AcquireJob(ctx, newqueue.JobPending))(t)
+						var second *client.Job
+						again := func() {
+							if expires {
+								must(t, w.faulty.session.expire())
+							} else {
+								w.delete(j.Path() + "/lock")
+							}
+							second = value(w.q.AcquireJob(ctx, newqueue.JobPending))(t)
+						}
+						switch when {
+						case "before":
+							again()
+						case "between":
+							w.faulty.meddle(again)
+						case "lost":
+							w.faulty.lose(true, again)
+						}
+						err := step(j)
+						if _, stat, _ := w.raw.Exists(w.root + j.Path() + "/lock"); stat.EphemeralOwner != w.faulty.SessionID() {
+							t.Errorf("the second one's lock is gone: %v", err)
+						}
+						// In dialect design nobody but its holder deletes a lock.
+						if impossible := d == newqueue.Design && !expires && when == "lost"; err == nil && !impossible {
+							t.Error("it says that it did it")
+						}
+						must(t, second.Succeed(ctx))
+					})
+				}
+			}
+		}
+	}
+}
+
 // The admin tool fails a job in the same second, with the bytes that the worker would have written, and removes its lock: the worker does not
 // take that for its own write, because the two were not one transaction.
 func TestSameBytesOfAnother(t *testing.T) {
