@@ -167,7 +167,7 @@ type Decisions struct {
 	RecordIs map[string]migration.Answer
 	// Vanished is about all records that are not there any more and whose jobs nobody has begun.
 	Vanished migration.Answer
-	// Save is called with znodes that a decision removes and that nothing else keeps, before they are removed. If
+	// Save is called with znodes that nothing else keeps, before they are removed: by a decision, or because their record was overwritten. If
 	// it returns an error, they are not. nil refuses to remove any.
 	Save func([]znode.Node) error
 }
