@@ -53,7 +53,8 @@ func (rows steps) first() NextStep {
 // advise says what to do first, as status sees it; "" if nothing is left undone.
 func advise(s *Status) NextStep {
 	l := left{restored: s.Restored, undecided: len(s.Undecided()) > 0, uncompleted: s.Uncompleted > 0, due: s.Due > 0, holds: s.Holds,
-		rest: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 })}
+		rest:   slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 }),
+		blocks: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.blocksLate })}
 	if run := s.Current(); run != nil {
 		l.state = run.State
 	}
@@ -71,7 +72,7 @@ func advise(s *Status) NextStep {
 func VerdictStep(v *migration.Verdict) NextStep {
 	damaged := v.CountGroup(migration.DamageGroup) > v.Count(migration.DifferenceNotKept)
 	l := left{state: v.State, restored: v.Count(migration.DifferenceRestored) > 0, undecided: v.CountGroup(migration.UndecidedGroup) > 0, uncompleted: v.Uncompleted > 0,
-		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, actedOn: v.Count(migration.DifferenceActedOn) > 0}
+		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, blocks: v.BlocksLate, actedOn: v.Count(migration.DifferenceActedOn) > 0}
 	return append(steps{
 		{v.Run == "", StepPlan},
 		{v.State == migration.RunRunning, StepFinish},
@@ -89,6 +90,7 @@ type left struct {
 	restored, undecided bool
 	uncompleted, due    bool
 	rest                bool // records are not migrated
+	blocks              bool // they can't be, before a release
 	actedOn             bool // jobs of held queues, as verify knows
 	holds               []migration.Hold
 }
@@ -99,8 +101,8 @@ func (l left) steps() steps {
 		{l.restored, StepRestored}, // no answer is taken before
 		{l.undecided, StepDecideRecords},
 		{l.uncompleted && !held && !l.due, StepComplete},
-		{l.state == migration.RunDone && l.rest, StepMigrateRest},
-		{l.state == "" || rolledBack && (l.rest || !held), StepPlan},
+		{l.state == migration.RunDone && l.rest && !l.blocks, StepMigrateRest},
+		{l.state == "" || rolledBack && (l.rest || !held) && !l.blocks, StepPlan},
 		{l.actedOn, StepLookFirst},
 		{held || l.due, StepRelease},
 		{l.held(false), StepReleaseOthers},

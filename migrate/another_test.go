@@ -250,3 +250,54 @@ func TestPlanOfFewerQueues(t *testing.T) {
 		t.Errorf("%+v", p.Records)
 	}
 }
+
+// What is advised can be carried out, and then something else is advised, until nothing is left: a plan of late records is refused while
+// a migrated one waits whose queue was made again or whose name is taken, so its release comes first.
+func TestAdviceEnds(t *testing.T) {
+	puts := func(number int, id string) func(*site) {
+		return func(s *site) { s.create(ingest(number), record(s.t, legacy.Pending, job(id, id))) }
+	}
+	for name, happens := range map[string]func(*site){
+		"a late record": puts(9, "9"),
+		"it was renamed, and another one has its name": both(renames, another),
+		"its queue was made again, it was submitted again under another name, and one comes late": func(s *site) {
+			data := s.data(subject)
+			s.remove("/ingest")
+			s.ensure("/ingest")
+			s.create(ingest(77), data)
+			puts(78, "78")(s)
+		},
+		"the same, after a later run was rolled back": func(s *site) {
+			data := s.data(subject)
+			puts(9, "9")(s)
+			s.mustMigrate(s.options())
+			s.mustRollback(migrate.RollbackOptions{})
+			s.remove(subject)
+			s.create(ingest(77), data)
+			another(s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, queueTree(t, map[string][]byte{subject: record(t, legacy.Pending, job("0", "2"))}), newqueue.Design)
+			s.mustMigrate(s.options())
+			happens(s)
+			var done []migrate.NextStep
+			for step := s.status().Step; step != ""; step = s.status().Step {
+				if v := migrate.VerdictStep(s.verify()); v != step && step != migrate.StepPlan {
+					t.Errorf("verify: %s, status: %s", v, step)
+				}
+				if done = append(done, step); len(done) > 4 {
+					t.Fatalf("it does not end: %v", done)
+				}
+				switch step {
+				case migrate.StepRelease:
+					s.release()
+				case migrate.StepMigrateRest, migrate.StepPlan:
+					s.mustMigrate(s.further())
+				default:
+					t.Fatalf("%v", done)
+				}
+			}
+		})
+	}
+}

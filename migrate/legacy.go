@@ -34,6 +34,8 @@ type LegacyStatus struct {
 	Twice []migration.Note `json:"twice,omitempty"`
 	// AtWork shows who may be at work there.
 	AtWork []migration.LegacyActivity `json:"at_work"`
+
+	blocksLate bool // a record that waits does
 }
 
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
@@ -51,6 +53,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		report(ctx, PhaseReadingSource, done, len(due))
 		done++
 		l := r.queue(znode.Parent(c.Entry.Record))
+		l.blocksLate = l.blocksLate || c.BlocksLate()
 		if c.Other.There {
 			r.notMigrated(run, c.Other)
 		}

@@ -110,14 +110,22 @@ func (b *Builder) checkOrigin() {
 			}
 		}
 		if says != "" {
-			next := "give the legacy queue that was migrated, or release or roll back what was migrated first; another queue needs a new queue of its own"
-			if run.State == migration.RunRunning {
-				next = "give the legacy queue that was migrated, or roll back what was migrated"
+			next := "give the legacy queue that was migrated, or " + passFirst(&run)
+			if run.State != migration.RunRunning {
+				next += "; another queue needs a new queue of its own"
 			}
 			b.problem(migration.Problem{Kind: migration.ProblemOtherOrigin, Path: path, Message: says, Next: next})
 			return
 		}
 	}
+}
+
+// passFirst is what to do with a run that has records before a plan. Nothing is released while it is unfinished.
+func passFirst(run *migration.Run) string {
+	if run.State == migration.RunRunning {
+		return "roll back what was migrated"
+	}
+	return "release or roll back what was migrated first"
 }
 
 func (b *Builder) problem(p migration.Problem) { b.plan.Problems = append(b.plan.Problems, p) }
@@ -220,7 +228,7 @@ func (b *Builder) Add(f source.Fetched) {
 		if facts = standing.FactsOf(entry, run, f, b.queues); facts.Another {
 			if !entry.HandedOver && standing.QueueOf(run, znode.Parent(r.Path), b.queues) == standing.Same {
 				b.problem(migration.Problem{Kind: migration.ProblemOtherOrigin, Path: r.Path, Message: fmt.Sprintf("%s migrated another record of this name, which is not there any more", run.ID),
-					Next: "release or roll back what was migrated first"})
+					Next: passFirst(run)})
 			}
 			entry = nil
 		}

@@ -56,6 +56,8 @@ type Facts struct {
 	// Another says that another record has this one's name: their keys differ, or the queue was made again, so that its names began again. Then
 	// this one is absent.
 	Another bool
+	// QueueAgain says that its queue was made again.
+	QueueAgain bool
 	// Finished says that the record was completed or deleted when it was migrated, so that nobody has to work on it.
 	Finished bool
 	// AlwaysHeld says that the queue of the job was held all the time since it was created.
@@ -86,6 +88,10 @@ func (f Facts) Word() RecordCondition {
 	return ThereAgain
 }
 
+// BlocksLate reports whether no other record can be migrated before a release or a rollback has passed this one: a plan refuses the names of
+// another queue, and a name that two records have.
+func (f Facts) BlocksLate() bool { return !f.HandedOver && (f.Another || f.QueueAgain) }
+
 // FactsOf returns what the ledger and the legacy queue show of a migrated record. read is the znode that has its name now, and queues
 // are the czxids of the queue nodes. Nothing is known of its job.
 func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues map[string]int64) Facts {
@@ -93,11 +99,12 @@ func FactsOf(e *ledger.Migrated, run *migration.Run, read source.Fetched, queues
 	unreadable := read.Err != nil && read.Err.Kind == migration.Unreadable
 	same := read.There && !unreadable && ledger.HashOf(read.SHA256()) == e.Hash
 	tells := run.Origin.OneEnsemble && !run.Restored // a czxid does
+	f.QueueAgain = tells && QueueOf(run, znode.Parent(e.Record), queues) == MadeAgain
 	switch {
 	case !read.There:
 	case unreadable:
 		f.Record = Unknown
-	case !same && isAnother(e, read, tells && QueueOf(run, znode.Parent(e.Record), queues) == MadeAgain):
+	case !same && isAnother(e, read, f.QueueAgain):
 		f.Another = true
 	case same && (read.Stat.Czxid == e.Czxid || !tells || e.HandedOver): // who puts back a record that was handed over gives it another czxid
 		f.Record = AsMigrated

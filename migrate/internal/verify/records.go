@@ -166,6 +166,7 @@ func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *c
 			it.state = rules.Decide(c.RecordRead.Record, c.Run.Choices).State
 		}
 		v.mu.Lock()
+		v.verdict.BlocksLate = v.verdict.BlocksLate || c.BlocksLate()
 		switch {
 		case c.Action == standing.Ask:
 			v.verdict.Records.Undecided++

@@ -32,12 +32,15 @@ var solutions = []solution{
 	{migration.ProblemOtherDialect, "dialect", "", false},
 }
 
-// unplannable are the problems that another command solves than plan. Two are about a run that the plan resumes.
+// unplannable are the problems that another command solves than plan.
 var unplannable = map[migration.ProblemKind]func(a Adviser, s Situation, fits string) Next{
 	migration.ProblemRollbackUnfinished: func(a Adviser, s Situation, run string) Next {
 		return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", run)...)}
 	},
 	migration.ProblemOtherOrigin: func(a Adviser, s Situation, _ string) Next {
+		if !s.Plan.Resumes {
+			return Next{First: "make sure that this is the legacy queue that was migrated. This says what comes first", Command: a.status(s)}
+		}
 		return Next{First: "look for the legacy queue that was migrated. If it was removed or made again, this goes back", Command: a.rollback(s)}
 	},
 	migration.ProblemOtherChoices: func(a Adviser, s Situation, _ string) Next { // it is finished with its own choices
@@ -91,7 +94,7 @@ func (a Adviser) unblock(s Situation) Next {
 		s.Run = &s.Plan.Unfinished
 	}
 	for _, p := range s.Plan.Problems {
-		if next := unplannable[p.Kind]; next != nil && (s.Plan.Resumes || p.Kind == migration.ProblemRollbackUnfinished) {
+		if next := unplannable[p.Kind]; next != nil {
 			return next(a, s, p.Fits)
 		}
 	}

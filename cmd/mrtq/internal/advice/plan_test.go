@@ -26,7 +26,7 @@ func TestUnblock(t *testing.T) {
 		"to repair":                {kinds: []migration.ProblemKind{"too-large"}, next: "First: resolve the listed problems. Next: mrtq plan S T"},
 		"no dialect":               {kinds: []migration.ProblemKind{migration.ProblemNoDialect, migration.ProblemNoQueue}, next: "First: check the address of the target. Choose: For dialect "},
 		"a rollback is unfinished": {kinds: []migration.ProblemKind{migration.ProblemNoQueue, migration.ProblemRollbackUnfinished}, fits: "run0000000001", next: "Next: mrtq rollback T --run run0000000001"},
-		"another legacy queue":     {kinds: []migration.ProblemKind{migration.ProblemOtherOrigin}, next: "First: resolve the listed problems. Next: mrtq plan S T"},
+		"another legacy queue":     {kinds: []migration.ProblemKind{migration.ProblemOtherOrigin}, next: "First: make sure that this is the legacy queue that was migrated. This says what comes first. Next: mrtq status T"},
 		"the same, and it resumes": {resumes: true, kinds: []migration.ProblemKind{migration.ProblemOtherOrigin}, next: "First: look for the legacy queue that was migrated. If it was removed or made again, this goes back. Next: mrtq rollback T --run run0000000002"},
 		"it resumes with others":   {resumes: true, kinds: []migration.ProblemKind{migration.ProblemOtherChoices}, next: "Next: mrtq migrate T"},
 	} {
