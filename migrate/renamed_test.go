@@ -57,13 +57,13 @@ func TestLeavesMeanwhile(t *testing.T) {
 					s.queueAgain(s.data(subject))
 				}
 				s.remove(ingest(9))
-				s.before(func(n int) {
-					if n == 1 { // later the release could have read it, and nothing would show the other one
+				waiting := migrate.WithProgress(t.Context(), func(p migrate.Phase, _, _ int) { // when it has read the record, nothing shows it another one
+					if p == migrate.PhaseAwaitingTurn {
 						s.remove(subject)
 						another(s)
 					}
 				})
-				if res, err := s.tryRelease(migrate.ReleaseOptions{Decisions: answersNew}); !errors.Is(err, migrate.ErrUndecided) || res.Absent > 1 {
+				if res, err := migrate.Release(waiting, s.w, migrate.ReleaseOptions{Decisions: answersNew}); !errors.Is(err, migrate.ErrUndecided) || res.Absent > 1 {
 					t.Errorf("%v, %+v", err, res)
 				}
 			})
