@@ -49,11 +49,11 @@ func (h *holders) succeeded(jid string, s newqueue.JobState) bool {
 	return h.done[jid+string(s)] == 1
 }
 
-// TestWorkers lets 16 workers drain a queue while they lose their sessions at
+// TestWorkers lets 8 workers drain a queue while they lose their sessions at
 // random, between and during operations. Only one worker at a time holds a job, each step is
 // made once, and no job is lost.
 func TestWorkers(t *testing.T) {
-	const workers, jobs = 16, 24
+	const workers, jobs = 8, 8
 	eachDialect(t, func(t *testing.T, w *world) {
 		q := w.queue()
 		bid, _ := batchOf(t, q, jobs)

@@ -204,16 +204,15 @@ func connect(t *testing.T, addr string) (*zk.Conn, *session) {
 		default:
 		}
 	})
-	// The client waits for a second after it has tried its whole list in vain,
-	// and needs two connections to notice an expired session.
-	conn, events, err := zk.Connect([]string{addr, addr, addr, addr}, 10*time.Second, zk.WithLogger(silent{}), fire, zk.WithDialer(
-		func(network, address string, timeout time.Duration) (net.Conn, error) {
+	// With the usual provider of hosts, the client waits for a second whenever it has tried its whole list.
+	conn, events, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}), fire, zk.WithHostProvider(sameHost{}), zk.WithDialer(
+		func(network, _ string, timeout time.Duration) (net.Conn, error) {
 			if s.tcp != nil {
 				close(s.tcp.ended)
 			}
 			s.gate.RLock()
 			defer s.gate.RUnlock()
-			c, err := net.DialTimeout(network, address, timeout)
+			c, err := net.DialTimeout(network, addr, timeout)
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			s.tcp = &tcp{Conn: c, ready: make(chan struct{}), ended: make(chan struct{})}
