@@ -107,8 +107,17 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
+// create creates a znode. If a sequential name is taken, because the numbers of a queue that was made again are behind its names, it takes the next
+// number: a submitter who fails tries again.
 func (s *site) create(path string, data []byte, flags int32) string {
-	return value(s.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll)))
+	for {
+		created, err := s.conn.Create(path, data, flags, zk.WorldACL(zk.PermAll))
+		if flags != zk.FlagSequence || !errors.Is(err, zk.ErrNodeExists) {
+			return value(created, err)
+		}
+		_, err = s.conn.Multi(&zk.CreateRequest{Path: path + "next", Acl: zk.WorldACL(zk.PermAll)}, &zk.DeleteRequest{Path: path + "next", Version: -1})
+		must(err)
+	}
 }
 
 func (s *site) open(chroot string, dial func(context.Context) (net.Conn, error)) *migrate.Writer {
