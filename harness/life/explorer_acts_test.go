@@ -407,11 +407,15 @@ func (e *explored) stopWorkers() {
 	e.turn = nil
 }
 
+// administer does something with the first job in a state that no worker has locked. The deployed admin tool looks at no lock, so that it can
+// leave entries of such a job for good, whether the job was migrated or not (docs/deployed-services.md, "The admin tool").
 func (e *explored) administer(a daemons.Action, state string) {
 	states := value(e.world.States("/jobs"))
 	first := ""
 	for jid, s := range states {
-		if strings.ToLower(s) == state && (first == "" || jid < first) {
+		locked, _, err := e.conn.Exists("/jobs/" + jid + "/lock")
+		must(err)
+		if strings.ToLower(s) == state && !locked && (first == "" || jid < first) {
 			first = jid
 		}
 	}
