@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -42,7 +43,8 @@ type world struct {
 	byHand []any       // the operations of what Givens have written since, not yet sent
 	last   outcome
 	saw    sighting
-	lacks  string // what the code under test has nothing for; then the scenario is not offered
+	lacks  string     // what the code under test has nothing for; then the scenario is not offered
+	mu     sync.Mutex // guards lacks: several actors may be at work
 	// unchecked is true if no Then has compared the whole tree since the last act.
 	unchecked bool
 	uuid      string   // of the scenario's submission
@@ -173,7 +175,9 @@ func (w *world) do(ctx context.Context, a *actor, r request, answer *outcome) (e
 	}
 	switch refused := (*library.Refusal)(nil); {
 	case errors.As(err, &refused) && refused.Kind == library.Unsupported:
+		w.mu.Lock()
 		w.lacks = strings.TrimSpace(r.Verb + " " + r.What)
+		w.mu.Unlock()
 		return fmt.Errorf("%w: %w", errNotOffered, err)
 	case err != nil || r.Verb != "acquire":
 		return err

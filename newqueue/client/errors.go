@@ -66,8 +66,9 @@ func (e *StateError) Error() string {
 		why = string(e.Guard)
 	case e.Who == states.Automatic:
 		why = "only a cleaning pass does that"
-	case e.Who != "": // a worker has only a batch of dialect mrt-zk in such a state, see [Queue.AcquireBatch]
-		why = fmt.Sprintf("from %s it moves only without a lock: call Unlock, and then Queue.MoveBatch", e.From)
+	case e.Who != "": // such as a batch of dialect mrt-zk that a worker has acquired, see [Queue.AcquireBatch]
+		move := map[states.Entity]string{states.Job: "MoveJob", states.Batch: "MoveBatch", states.Access: "MoveRequest"}[e.Entity]
+		why = fmt.Sprintf("from %s it moves only without a lock: call Unlock, and then Queue.%s", e.From, move)
 	case len(e.Allowed) > 0:
 		why = fmt.Sprintf("from %s it can only move to %s", e.From, strings.Join(e.Allowed, ", "))
 	}

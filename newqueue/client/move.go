@@ -124,7 +124,7 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 	}
 	rows := table.From(state)
 	switch byWorker := func(t states.Transition) bool { return t.Who.HoldsLock() }; {
-	case a.worker && len(rows) > 0 && !slices.ContainsFunc(rows, byWorker):
+	case e.kind == states.Batch && a.worker && len(rows) > 0 && !slices.ContainsFunc(rows, byWorker):
 		return t, e.transitionError(a.to, false, rows[0].Who)
 	case !ok:
 		return t, e.transitionError(a.to, false, "")
