@@ -229,10 +229,11 @@ func (q *Queue) locked(path string) evidence {
 
 // released is evidence of a worker's write that removes its lock, which had a Stat before, and writes data to a version of the status. As
 // long as the lock is there, it did not happen. If the lock is gone although its session
-// lives, then in dialect design its holder has removed it. In mrt-zk the admin tool may have, too, and deployed daemons: there the
-// lock's removal must be in one transaction with the write of the status. One that does not move the item writes the bytes that were there, as
-// an acquisition does: there the status must have the next version, and no lock.
-func (e *Item) released(held *zk.Stat, version int32, data []byte, moves bool) evidence {
+// lives, then in dialect design its holder has removed it. In mrt-zk the admin tool may have, too, and deployed daemons, and then another
+// worker may have done the same step in the same second. So there the status must have the next version, and the lock must have been removed in
+// the same transaction. Another worker's acquisition writes the next version, too, with the bytes that were there, but it leaves a lock. Deployed
+// programs write the status and the lock each on its own.
+func (e *Item) released(held *zk.Stat, version int32, data []byte) evidence {
 	return evidence{e.path + "/status", func(ctx context.Context) (bool, error) {
 		lock, there, err := e.q.stat(ctx, e.path+"/lock")
 		if err != nil || there && lock.Czxid == held.Czxid {
@@ -245,13 +246,13 @@ func (e *Item) released(held *zk.Stat, version int32, data []byte, moves bool) e
 			return false, err
 		case lives && e.q.dialect == newqueue.Design:
 			return true, nil
-		case lives && ok && bytes.Equal(n.data, data) && (moves || n.version == version+1):
+		case lives && ok && n.version == version+1:
 			var names []string
 			item, err := read(ctx, e.path, func() (stat *zk.Stat, err error) {
 				names, stat, err = e.q.conn.Children(e.q.path(e.path))
 				return stat, err
 			})
-			if err != nil || item.Pzxid == n.mzxid && (moves || !slices.Contains(names, "lock")) { // the last child that came or went is the lock
+			if err != nil || item.Pzxid == n.mzxid && !slices.Contains(names, "lock") { // the last child that came or went is the lock
 				return err == nil, err
 			}
 		}

@@ -95,7 +95,7 @@ func TestDeployedTools(t *testing.T) {
 		"failed, lost, succeed":             {before, acquired(fail, succeed), client.ErrNotLocked},
 		"removed, succeed":                  {kept, acquired(remove(job), succeed), client.ErrNotLocked},
 		"removed, lost, succeed":            {before, acquired(remove(job), succeed), client.ErrUnknownOutcome},
-		"done, acquired by another, answer": {after, acquired(func(w *lossy) { _, _ = w.other.AcquireJob(ctx, newqueue.JobEstimating) }, succeed), nil},
+		"done, acquired by another, answer": {after, acquired(func(w *lossy) { _, _ = w.other.AcquireJob(ctx, newqueue.JobEstimating) }, succeed), client.ErrUnknownOutcome},
 		"held in a pass": {kept, func(t *testing.T, w *lossy) (func(*lossy), func() error) {
 			return func(*lossy) {}, func() (last error) {
 				for j, err := range w.q.AcquireJobs(ctx, pending) {

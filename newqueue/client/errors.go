@@ -40,7 +40,7 @@ var (
 	// ErrUnknownOutcome says that the connection was lost during a write, and
 	// that nothing proves whether the write happened: another client may have done the same, or undone it. The
 	// message names the znode to look at. A worker gets it if its session has ended, or if no server answered until it gave
-	// up; in dialect mrt-zk also if others changed the item before it could look. It then ends its session, because the lock may be left, and the session may live on.
+	// up; in dialect mrt-zk also if others acquired or changed the item before it could look. It then ends its session, because the lock may be left, and the session may live on.
 	ErrUnknownOutcome = errors.New("the connection was lost; it is not known whether the write happened")
 )
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"mrtq/newqueue"
@@ -159,7 +160,7 @@ func TestTakenAgainByTheSameClient(t *testing.T) {
 }
 
 // The admin tool fails a job in the same second, with the bytes that the worker would have written, and removes its lock: the worker does not
-// take that for its own write, because the two were not one transaction.
+// take that for its own write, because the two were not one transaction. That another worker then takes the job, in one, proves nothing.
 func TestSameBytesOfAnother(t *testing.T) {
 	w := newLossy(t, newqueue.MrtZK)
 	w.jid = "" // a job of the same second
@@ -178,4 +179,65 @@ func TestSameBytesOfAnother(t *testing.T) {
 	if err := j.MoveTo(ctx, states.Failed, ""); !errors.Is(err, client.ErrUnknownOutcome) {
 		t.Errorf("%v; identifiers %+v", err, value(other.Job(ctx, jid))(t).Identifiers)
 	}
+
+	value(other.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+	r := value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+	c.lose(true, func() {
+		status := r.Path() + "/status"
+		w.put(status, strings.Replace(string(w.tree().Get(status).Data), "Pending", "Processing", 1))
+		w.delete(r.Path() + "/lock")
+		value(other.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessProcessing))(t)
+	})
+	if err := r.Succeed(ctx); !errors.Is(err, client.ErrUnknownOutcome) {
+		t.Errorf("taken by another: %v", err)
+	}
+}
+
+// The admin tool deletes a worker's lock, and its request is lost. Another worker takes the item and does the same step in the same second, with
+// the same bytes: the first one does not take that for its own, because its identifiers are not written, or its report is not sent.
+func TestSameStepOfAnother(t *testing.T) {
+	w := newLossy(t, newqueue.MrtZK)
+	w.jid = "" // a job of the same second
+	noon := clock()
+	c, q := w.hooked(noon)
+	other := w.queue(noon)
+	must(t, value(w.other.AcquireJob(ctx, newqueue.JobPending))(t).Hold(ctx, ""))
+	value(other.CreateRequest(ctx, newqueue.AccessSmall, newqueue.Token{}))(t)
+	type step struct {
+		path string
+		do   func() error
+	}
+	job := func(finish func(*client.Job) error) func(*client.Queue) step {
+		return func(q *client.Queue) step {
+			j := value(q.AcquireJob(ctx, newqueue.JobPending))(t)
+			return step{j.Path(), func() error { return finish(j) }}
+		}
+	}
+	try := func(name string, acquire func(*client.Queue) step) {
+		mine := acquire(q)
+		c.lose(true, func() {
+			w.delete(mine.path + "/lock")
+			must(t, acquire(other).do())
+		})
+		if err := mine.do(); !errors.Is(err, client.ErrUnknownOutcome) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	bid, jids := batchOf(t, other, 1)
+	drive(t, other, jids[0], newqueue.JobCompleted)
+	must(t, other.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+	try("report", func(q *client.Queue) step {
+		b := value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
+		r := value(b.Report(ctx))(t)
+		return step{b.Path(), func() error { return b.Finish(ctx, r) }}
+	})
+	_, jids = batchOf(t, other, 1)
+	try("fail", job(func(j *client.Job) error { return j.Fail(ctx, "why") }))
+	must(t, other.MoveJob(ctx, jids[0], newqueue.JobFailed, newqueue.JobPending))
+	try("succeed", job(succeed))
+	try("request", func(q *client.Queue) step {
+		r := value(q.AcquireRequest(ctx, newqueue.AccessSmall, newqueue.AccessPending))(t)
+		return step{r.Path(), func() error { return r.Succeed(ctx) }}
+	})
+	w.check()
 }

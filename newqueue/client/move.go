@@ -77,7 +77,7 @@ func (e *Item) tryMove(ctx context.Context, a act) error {
 		}
 		ops[len(ops)-1] = znode.Set(e.path+"/status", data, e.version)
 		if happened = e.q.written(e.path+"/status", e.version, data); a.worker {
-			happened = e.released(held, e.version, data, true)
+			happened = e.released(held, e.version, data)
 		}
 	} else {
 		happened = e.q.removed(p.ops[len(p.ops)-1].Path)
@@ -225,7 +225,7 @@ func (e *Item) keepsLock(l *zk.Stat, ops []znode.Op) write {
 // release is a write by a worker who releases the lock and leaves the item in its state. It also writes the status, unchanged, because that proves
 // that it was done. As in acquire, the versions prove that no other worker holds the lock.
 func (e *Item) release(l *zk.Stat, status node, ops ...znode.Op) write {
-	happened := e.released(l, status.version, status.data, false)
+	happened := e.released(l, status.version, status.data)
 	happened.path = e.lock.path
 	ops = append([]znode.Op{znode.Delete(e.lock.path, l.Version), znode.Set(e.path+"/status", status.data, status.version)}, ops...)
 	return write{ops: ops, session: e.lock.session, happened: happened}
