@@ -169,14 +169,16 @@ func TestLostAnswerInOneSession(t *testing.T) {
 		w.faulty.next(nil)
 		must(t, w.q.Unlock(ctx, lock))
 
-		var unlocked error
-		w.faulty.lose(false, func() { unlocked = w.q.Unlock(ctx, lock) })
-		if err := w.q.Lock(ctx, lock); err != nil || !errors.Is(unlocked, client.ErrNotLocked) {
-			t.Errorf("it locks: %v; the other one unlocks: %v", err, unlocked)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		unlocked := make(chan error, 1)
+		w.faulty.lose(false, func() { unlocked <- w.q.Unlock(ended, lock) })
+		if err, other := w.q.Lock(ctx, lock), <-unlocked; err != nil || !errors.Is(other, context.Canceled) {
+			t.Errorf("it locks: %v; the other one unlocks: %v", err, other)
 		}
-		w.faulty.lose(true, func() { unlocked = w.q.Unlock(ctx, lock) })
-		if err := w.q.Unlock(ctx, lock); err != nil || !errors.Is(unlocked, client.ErrNotLocked) {
-			t.Errorf("both unlock: %v and %v", err, unlocked)
+		w.faulty.lose(true, func() { go func() { unlocked <- w.q.Unlock(ctx, lock) }() })
+		if err, other := w.q.Unlock(ctx, lock), <-unlocked; err != nil || !errors.Is(other, client.ErrNotLocked) {
+			t.Errorf("both unlock: %v and %v", err, other)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,11 +25,14 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 		return err
 	}
 	path := l.Path(q.dialect)
+	if _, taken, err := q.stat(ctx, path); err != nil || taken { // before it reserves the name: the holder's Unlock must not wait for all who try
+		return cmp.Or(err, ErrLocked)
+	}
 	if !q.reserve(path) {
 		return ErrLocked
 	}
 	defer q.reserved.Delete(path)
-	// Another goroutine of this session may hold it. After a lost answer, that would look as if this call had taken it.
+	// Another goroutine of this session may hold it by now. After a lost answer, that would look as if this call had taken it.
 	if _, taken, err := q.stat(ctx, path); err != nil || taken {
 		return cmp.Or(err, ErrLocked)
 	}
@@ -49,19 +53,27 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 	return err
 }
 
-// Unlock releases a lock. The error wraps [ErrNotLocked] if it isn't held, if it is ephemeral and
-// another session holds it, if it was released and taken again during the call, or while another goroutine of this queue is taking it or releases it.
+// Unlock releases a lock, of this goroutine or another one of this queue. It waits while another one takes it or releases it. The error wraps
+// [ErrNotLocked] if it isn't held, if it is ephemeral and another session holds it, or if it was released and taken again during the call.
 func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	defer wrap("release", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
 		return err
 	}
 	path := l.Path(q.dialect)
-	if !q.reserve(path) {
-		return ErrNotLocked
+	first, there, err := q.stat(ctx, path)
+	if err != nil || !there {
+		return cmp.Or(err, ErrNotLocked)
+	}
+	for !q.reserve(path) { // another goroutine looks whether it may take it, or releases it
+		select {
+		case <-time.After(time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	defer q.reserved.Delete(path)
-	for czxid := int64(0); ; {
+	for {
 		folder, ok, err := q.stat(ctx, znode.Parent(path))
 		if err != nil || !ok {
 			return cmp.Or(err, ErrNotLocked)
@@ -70,10 +82,9 @@ func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 		if err != nil {
 			return err
 		}
-		if !ok || l.Ephemeral(q.dialect) && held.EphemeralOwner != q.conn.SessionID() || czxid != 0 && held.Czxid != czxid {
+		if !ok || l.Ephemeral(q.dialect) && held.EphemeralOwner != q.conn.SessionID() || held.Czxid != first.Czxid {
 			return ErrNotLocked
 		}
-		czxid = held.Czxid
 		err = q.commit(ctx, write{
 			ops:     []znode.Op{znode.Check(znode.Parent(path), folder.Version), znode.Delete(path, held.Version)},
 			session: held.EphemeralOwner, happened: q.unlocked(path, held),
