@@ -57,7 +57,7 @@ func (b *Batch) decide(ctx context.Context, t states.Transition, a act) (p plan,
 		}
 		p.ops = b.stillEmpty(newqueue.FolderProcessing, true)
 	case states.NoneFailed, states.SomeFailed: // B6, B7, B9, B10
-		if p.ops, err = b.reportOps(ctx, status, a.report); err != nil {
+		if p.ops, err = b.reportOps(ctx, status, t.Guard, a.report); err != nil {
 			return p, err
 		}
 	}
@@ -89,8 +89,8 @@ func (b *Batch) reported(jobs map[newqueue.BatchFolder][]string) (newqueue.Batch
 }
 
 // reportOps are the operations that write the status-report, if the dialect keeps one, and
-// make the transaction fail if the report is no longer true. status is the batch's next one.
-func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent *Report) ([]znode.Op, error) {
+// make the transaction fail if the report is no longer true. status is the batch's next one. The error is a *[StateError] with the guard if the jobs don't allow that one.
+func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, g states.Guard, sent *Report) ([]znode.Op, error) {
 	jobs, err := b.jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -110,10 +110,10 @@ func (b *Batch) reportOps(ctx context.Context, status newqueue.BatchStatus, sent
 		return nil, fmt.Errorf("%w: the batch's jobs are no longer those of the report", ErrConflict)
 	}
 	switch to, err := b.reported(jobs); {
-	case err != nil:
+	case err != nil && status.State == newqueue.BatchCompleted:
 		return nil, err
 	case to != status.State:
-		return nil, fmt.Errorf("%w: the batch's jobs say %s", ErrConflict, to)
+		return nil, b.guardError(string(status.State), g)
 	}
 	var ops []znode.Op
 	if status.State == newqueue.BatchCompleted {

@@ -87,3 +87,33 @@ func TestTooLarge(t *testing.T) {
 	}
 	w.check()
 }
+
+// TestStepOfAReportThatDoesNotFit: nobody else does anything, so the jobs say for ever that their batch is completed, or failed, or neither.
+func TestStepOfAReportThatDoesNotFit(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		q := w.queue()
+		try := func(b *client.Batch, to string, want states.Guard) {
+			t.Helper()
+			err := b.MoveTo(ctx, to, "why")
+			if refused := (*client.StateError)(nil); !errors.As(err, &refused) || refused.To != to || refused.Guard != want || errors.Is(err, client.ErrConflict) {
+				t.Errorf("to %s: %v", to, err)
+			}
+		}
+		reporting := func(s newqueue.JobState) (*client.Batch, string) {
+			t.Helper()
+			bid, ids := batchOf(t, q, 1)
+			drive(t, q, ids[0], s)
+			must(t, q.MoveBatch(ctx, bid, newqueue.BatchProcessing, newqueue.BatchReporting))
+			return value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t), ids[0]
+		}
+		completed, _ := reporting(newqueue.JobCompleted)
+		try(completed, states.Failed, states.SomeFailed)
+		must(t, completed.Succeed(ctx))
+		failed, jid := reporting(newqueue.JobFailed)
+		try(failed, states.Completed, states.NoneFailed)
+		value(q.ResumeJob(ctx, jid))(t)
+		try(failed, states.Completed, states.OnceFinished)
+		try(failed, states.Failed, states.SomeFailed)
+		w.check()
+	})
+}
