@@ -64,7 +64,7 @@ func (e *Item) acquire(ctx context.Context, state string, hold newqueue.QueueHol
 				err = fmt.Errorf("%w (%v)", left, err)
 			}
 			return err
-		case errors.Is(err, zk.ErrBadVersion): // it moved meanwhile: read it again
+		case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNotEmpty): // it moved meanwhile, or a states that was left has a new child: read it again
 		case errors.Is(err, zk.ErrNodeExists) && refusedAt(err, absent):
 			if absent, err = e.q.checkHold(ctx, hold); err != nil {
 				return err

@@ -84,3 +84,16 @@ func TestUUIDStays(t *testing.T) {
 		})
 	}
 }
+
+// TestLeftStatesGrow: somebody adds a child to a states that was left, between an acquisition's look and its write.
+func TestLeftStatesGrow(t *testing.T) {
+	eachDialect(t, func(t *testing.T, w *world) {
+		c, q := w.hooked()
+		bid := value(w.queue().CreateBatch(ctx, newqueue.Submission{ProfileName: "p"}))(t)
+		w.put(newqueue.BatchStatesPath(bid), "")
+		c.meddle(func() { w.put(newqueue.BatchFolderPath(bid, newqueue.FolderProcessing), "") })
+		b := value(q.AcquireBatch(ctx, newqueue.BatchPending))(t)
+		value(b.Process(ctx, client.JobSpec{}))(t)
+		w.check()
+	})
+}
