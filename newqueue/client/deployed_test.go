@@ -181,8 +181,12 @@ func TestWaitsForItsJobs(t *testing.T) {
 	if err := errorOf(w.queue().CreateJob(ctx, bid, client.JobSpec{})); guard(err) != states.InProcessing {
 		t.Errorf("%v", err)
 	}
-	for _, to := range []string{states.Failed, states.Reporting, states.Held} {
-		if err := b.MoveTo(ctx, to, "why"); !errors.As(err, new(*client.StateError)) || !strings.HasSuffix(err.Error(), "from processing it moves only without a lock: call Unlock, and then Queue.MoveBatch") {
+	for to, says := range map[string]string{
+		states.Failed:    "it moves only without a lock: call Unlock, and then Queue.MoveBatch",
+		states.Reporting: "it can only move to failed",
+		states.Held:      "it can only move to reporting, failed",
+	} {
+		if err := b.MoveTo(ctx, to, "why"); !errors.As(err, new(*client.StateError)) || !strings.HasSuffix(err.Error(), ": from processing "+says) {
 			t.Errorf("to %s: %v", to, err)
 		}
 	}
@@ -203,14 +207,33 @@ func TestRefusalsNameAWay(t *testing.T) {
 	must(t, b.Unlock(ctx))
 	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchFailed))
 
-	d := newWorld(t, newqueue.Design)
-	q = d.queue()
-	_, ids := batchOf(t, q, 1)
+	const cleaned = "can't move from completed to deleted: only a cleaning pass does that"
+	bid, ids := batchOf(t, q, 1)
 	drive(t, q, ids[0], newqueue.JobCompleted)
-	if err := errorOf(q.DeleteJob(ctx, ids[0])); err == nil || !strings.HasSuffix(err.Error(), "can't move from completed to deleted: only a cleaning pass does that") {
+	must(t, q.MoveBatch(ctx, bid, "", newqueue.BatchReporting))
+	b = value(q.AcquireBatch(ctx, newqueue.BatchReporting))(t)
+	r := value(b.Report(ctx))(t)
+	must(t, b.Finish(ctx, r))
+	if err := b.Finish(ctx, r); err == nil || !strings.HasSuffix(err.Error(), "can't move from completed to completed: completed is final") {
 		t.Error(err)
 	}
-	if cleaned := value(q.CleanupJobs(ctx))(t); !slices.Equal(cleaned, ids) {
-		t.Errorf("%q", cleaned)
+	for _, err := range []error{errorOf(q.DeleteBatch(ctx, bid)), q.MoveBatch(ctx, bid, "", newqueue.BatchDeleted)} {
+		if err == nil || !strings.HasSuffix(err.Error(), cleaned) {
+			t.Error(err)
+		}
+	}
+	if done := value(q.CleanupBatches(ctx))(t); !slices.Equal(done, []string{bid}) {
+		t.Errorf("%q", done)
+	}
+
+	d := newWorld(t, newqueue.Design)
+	q = d.queue()
+	_, ids = batchOf(t, q, 1)
+	drive(t, q, ids[0], newqueue.JobCompleted)
+	if err := errorOf(q.DeleteJob(ctx, ids[0])); err == nil || !strings.HasSuffix(err.Error(), cleaned) {
+		t.Error(err)
+	}
+	if done := value(q.CleanupJobs(ctx))(t); !slices.Equal(done, ids) {
+		t.Errorf("%q", done)
 	}
 }

@@ -122,15 +122,17 @@ func (e *Item) allowed(a act) (t states.Transition, err error) {
 	if a.who == states.Automatic {
 		t, ok = table.By(states.Automatic, state)
 	}
-	rows := table.From(state)
-	switch byWorker := func(t states.Transition) bool { return t.Who.HoldsLock() }; {
-	case e.kind == states.Batch && a.worker && len(rows) > 0 && !slices.ContainsFunc(rows, byWorker):
-		return t, e.transitionError(a.to, false, rows[0].Who)
+	switch {
+	case !ok && a.to == states.Deleted: // in dialect mrt-zk a cleaning pass skips that state
+		removal, _ := table.Find(state, states.Removed)
+		return t, e.transitionError(a.to, false, removal.Who)
 	case !ok:
 		return t, e.transitionError(a.to, false, "")
-	case a.who != "" && a.who != t.Who, a.worker && !byWorker(t):
+	case a.worker && e.Locked() && t.Guard == states.OnceEmptied: // the worker of a batch of dialect mrt-zk has made no jobs yet
+		return t, e.transitionError(a.to, true, "")
+	case a.who != "" && a.who != t.Who, a.worker && !t.Who.HoldsLock():
 		return t, e.transitionError(a.to, false, t.Who)
-	case byWorker(t) && !a.worker:
+	case t.Who.HoldsLock() && !a.worker:
 		return t, ErrNotLocked
 	}
 	return t, nil
