@@ -24,7 +24,6 @@ const certificateName = "tls.pem"
 // certificateLife is longer than any test, and too short for other uses.
 const certificateLife = 24 * time.Hour
 
-// makeCertificate writes a certificate for a server on this machine and its clients into a folder. It has signed itself.
 func makeCertificate(folder string) (file string, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -55,8 +54,6 @@ func makeCertificate(folder string) (file string, err error) {
 		os.WriteFile(file, b.Bytes(), 0o600))
 }
 
-// serverTLS returns the TLS configuration of a server in this process. The server
-// accepts only clients with the certificate in the file.
 func serverTLS(file string) (*tls.Config, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -113,7 +113,6 @@ func portsOf(ports []int, i int) jvmPorts {
 	return jvmPorts{p[0], p[1], p[2], p[3]}
 }
 
-// newJVMNode writes the configuration of server i.
 func (s *Server) newJVMNode(tools toolchain, i int, ports []int) (*jvmNode, error) {
 	at := portsOf(ports, i)
 	data, conf := filepath.Join(s.dir, fmt.Sprintf("server.%d", i+1)), filepath.Join(s.dir, fmt.Sprintf("conf.%d", i+1))

@@ -9,7 +9,6 @@ import (
 // test may have created a znode that no other account may delete.
 const superUser = "super"
 
-// superDigest returns what the server's configuration has about the super user.
 func (s *Server) superDigest() string {
 	return ztree.DigestID([]byte(superUser + ":" + s.secret)).Name
 }

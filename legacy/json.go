@@ -225,7 +225,6 @@ func (s *scanner) jsonString() (text string, ok bool) {
 	return "", false
 }
 
-// jsonEscapes are the escapes of one character.
 var jsonEscapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 func (s *scanner) jsonEscaped(head string) (string, bool) {

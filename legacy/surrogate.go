@@ -83,7 +83,6 @@ func unguard(s string) string {
 
 const lowerHex = "0123456789abcdef"
 
-// appendUnit appends one UTF-16 unit as WTF-8.
 func appendUnit(dst []byte, unit uint16) []byte {
 	if r := rune(unit); utf16.IsSurrogate(r) {
 		return append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
@@ -102,8 +101,6 @@ func decodeRune(s string) (rune, int) {
 	return r, n
 }
 
-// joinSurrogates replaces each high surrogate and the low one that follows it
-// by the character they stand for.
 func joinSurrogates(s string) string {
 	if utf8.ValidString(s) {
 		return s

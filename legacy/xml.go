@@ -214,7 +214,6 @@ func before(root, e *etree.Element, count *int) bool {
 	return false
 }
 
-// checkAttributes refuses an attribute of e that isn't known or comes twice.
 func (d *document) checkAttributes(e *etree.Element, known ...string) *Error {
 	for i, a := range e.Attr {
 		name := a.FullKey()
@@ -243,7 +242,6 @@ func attributeValue(a etree.Attr) string { return unguard(blanks.Replace(a.Value
 
 var blanks = strings.NewReplacer("\t", " ", "\n", " ")
 
-// isBlankXML reports whether guarded text is white space only.
 func isBlankXML(text string) bool { return strings.Trim(unguard(text), " \t\r\n") == "" }
 
 // elements returns e's child elements. Between them there may be only white

@@ -146,7 +146,6 @@ func (f *finder) lookUp(ctx context.Context, read source.Fetched) (*ledger.Migra
 	return e, err
 }
 
-// isOf reports whether an entry is about the record that a znode is.
 func (f *finder) isOf(e *ledger.Migrated, read source.Fetched) bool {
 	return e != nil && !standing.FactsOf(e, &f.t.Ledger.Runs[e.Run], read, f.src.Czxids()).Another
 }

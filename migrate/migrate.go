@@ -189,7 +189,6 @@ func (m *migrator) check() error {
 	return m.opt.SaveQuarantined(p.Quarantined)
 }
 
-// checkAfterWait plans again if another migrator ran since the plan was made.
 func (m *migrator) checkAfterWait(ctx context.Context) error {
 	t, err := m.read(ctx)
 	if err != nil || sameRuns(m.plan.Target.Ledger.Runs, t.Ledger.Runs) {

@@ -67,7 +67,6 @@ func (c *completeCmd) run(ctx context.Context, a *app, args []string) error {
 	return nil
 }
 
-// waits says what the services have still to do; "" if nothing.
 func waits(out *migrate.CompleteResult) string {
 	text := ""
 	if out.Pending > 0 {

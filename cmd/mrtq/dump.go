@@ -81,7 +81,6 @@ type dumpOp struct {
 	lacks   int // znodes that may not be read
 }
 
-// write writes each znode as soon as it is read, and names those that may not be read.
 func (d *dumpOp) write(all iter.Seq2[znode.Node, error], w io.Writer) error {
 	show, finish := d.a.Progress("reading the tree", "znodes")
 	defer finish()

@@ -153,8 +153,6 @@ type unchangedError struct {
 func (e *unchangedError) Error() string { return fmt.Sprintf("%v; %s was not changed", e.err, e.path) }
 func (e *unchangedError) Unwrap() error { return e.err }
 
-// lostOutput is the error of a command whose output could not be written. concluded is what
-// it did all the same.
 func lostOutput(concluded string, err error) error {
 	if concluded == "" {
 		return err

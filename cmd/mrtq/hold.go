@@ -28,7 +28,6 @@ func (h *holdFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&h.collections, "collection", nil, "this collection, by its `profile`; can be repeated")
 }
 
-// queues are the queues that the flags name. None means all, unless there are collections.
 func (h *holdFlags) queues() (queues []newqueue.QueueHold, err error) {
 	for _, name := range h.only {
 		q := newqueue.QueueHold(name)

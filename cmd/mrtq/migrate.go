@@ -102,8 +102,6 @@ func (c *migrateCmd) run(ctx context.Context, a *app, args []string) error {
 	return c.print(a, s, res, err, time.Since(started))
 }
 
-// sides returns the sides that were given, or those of the saved plan. With a saved plan, it
-// also adopts the plan's settings.
 func (c *migrateCmd) sides(a *app, args []string) (pair, error) {
 	switch {
 	case c.plan == "" && len(args) == 1:

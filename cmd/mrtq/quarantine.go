@@ -35,7 +35,6 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 func quarantineFile(target place) string { return fileOf("mrtq-quarantine-", target) }
 
-// defaultQuarantine is the default quarantine file, if it is in this folder, else "".
 func defaultQuarantine(target place) string {
 	if name := quarantineFile(target); files.IsRegular(name) {
 		return name

@@ -91,7 +91,6 @@ func (c *restoreCmd) run(ctx context.Context, a *app, target string) error {
 	return nil
 }
 
-// read reads the dump: what is below --below, and the znodes above it. All of its znodes must be known.
 func (c *restoreCmd) read(ctx context.Context, a *app) (*znode.Tree, error) {
 	p, err := parsePlace("--in", "file:"+c.in)
 	if err != nil {

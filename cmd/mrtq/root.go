@@ -143,7 +143,6 @@ func commandNames(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// prepare reads the variables, before any command runs.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	a.began = true
 	a.Name(cmd.Name())
@@ -189,7 +188,6 @@ func flagsOf(set *pflag.FlagSet, some func(*pflag.Flag) bool) (flags []advice.Fl
 	return flags
 }
 
-// checkFiles does what [files.Check] does. It also knows the files that all commands read.
 func (a *app) checkFiles(writes []files.Named, reads ...files.Named) error {
 	return files.Check(writes, slices.Concat(reads, a.conn.Files()))
 }

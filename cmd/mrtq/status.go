@@ -130,7 +130,6 @@ func situationOf(target place, status *migrate.Status) advice.Situation {
 	return at
 }
 
-// read takes a look, in a session of its own.
 func (c *statusCmd) read(ctx context.Context, a *app, s pair) (*migrate.Status, error) {
 	ctx, finish := a.Phases(ctx, "reading the target")
 	defer finish()

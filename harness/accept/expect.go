@@ -22,7 +22,6 @@ func (w *world) done() error {
 	return nil
 }
 
-// wantField expects a value in a field of a znode that holds an object, or none if it is absent.
 func (w *world) wantField(at, key string, value any) error {
 	n := w.want.Get(at)
 	if n == nil {
@@ -200,8 +199,6 @@ func fields(c znode.Change) []string {
 	return wrong
 }
 
-// sameContent compares the data of two znodes. It compares JSON objects by their
-// fields, in any order, and everything else byte for byte.
 func sameContent(a, b []byte) bool {
 	if x, y := parse(a), parse(b); x != nil && y != nil {
 		return reflect.DeepEqual(x, y)
@@ -209,7 +206,6 @@ func sameContent(a, b []byte) bool {
 	return znode.SameData(a, b)
 }
 
-// same compares a field that was read with one that a Then named.
 func same(got, want any) bool { return show(got) == show(want) }
 
 func show(value any) string {

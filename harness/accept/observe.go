@@ -149,7 +149,6 @@ var kinds = []struct {
 	folders []string
 }{{"job", []string{"/jobs"}}, {"batch", []string{"/batches"}}, {"request", []string{"/access/small", "/access/large"}}}
 
-// kindOf returns the kind of item that has a path, "" for none.
 func kindOf(at string) string {
 	for _, k := range kinds {
 		if slices.Contains(k.folders, path.Dir(at)) {
@@ -159,7 +158,6 @@ func kindOf(at string) string {
 	return ""
 }
 
-// entityOf returns the entity that scenarios call by a noun, and nounOf that noun.
 func entityOf(noun string) states.Entity {
 	return states.Entity(strings.Replace(noun, "request", string(states.Access), 1))
 }

@@ -43,7 +43,6 @@ func (o object) set(key string, value any) {
 	}
 }
 
-// encode returns what a znode holds: a text as it is, an object or a number as JSON.
 func encode(v any) []byte {
 	if text, ok := v.(string); ok {
 		return []byte(text)

@@ -47,7 +47,6 @@ func deployed(state string) (name string) {
 
 func (s spelling) mrtZK() bool { return s.dialect == newqueue.MrtZK }
 
-// state returns a state's value in JSON. For none it is null.
 func (s spelling) state(name string) any {
 	switch {
 	case name == none:

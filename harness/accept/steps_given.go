@@ -64,8 +64,6 @@ func (s spelling) chain() []string {
 	return chain
 }
 
-// status returns the status of an item that got into its state at some time, without the fields that only
-// jobs have.
 func (s spelling) status(kind, state, message string, at time.Time) object {
 	status := object{"status": s.state(state), s.timeKey(kind): s.time(at)}
 	status.set("message", s.message(message))
@@ -286,8 +284,6 @@ func rowsOf(t *godog.Table, known ...string) (rows []map[string]any, err error) 
 	return rows, nil
 }
 
-// manifest reads a scenario's table: what the manifest says about each job, by the names of the znodes.
-// The code under test fills in the batch.
 func (w *world) manifest(t *godog.Table) (jobs []nodes, err error) {
 	rows, err := rowsOf(t, append([]string{"payload", "local id", "primary id", "title"}, numbers...)...)
 	for _, row := range rows {

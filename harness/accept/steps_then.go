@@ -87,7 +87,6 @@ func (w *world) jobIsQueued(name, state string, priority int) error {
 		w.wantGone(entry(state, priorityIn(w.before, at), at)), w.wantNode(entry(state, priority, at), ""))
 }
 
-// created expects the items that the last request created, which are the only new ones in their folder.
 func (w *world) created(folder string, items ...nodes) error {
 	old, made := w.before.Children(folder), w.seen.Children(folder)
 	made = slices.DeleteFunc(made, func(name string) bool { return name == "states" || slices.Contains(old, name) })

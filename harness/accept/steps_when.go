@@ -12,8 +12,6 @@ import (
 	"github.com/cucumber/godog"
 )
 
-// actorNamed returns the name of the actor that a step calls "the worker", "another worker" or "the
-// other worker".
 func actorNamed(which, who string) string {
 	if strings.Contains(which, "other") {
 		return "other " + who

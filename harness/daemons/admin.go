@@ -123,12 +123,10 @@ func (t *Turn) loadJob(jid string) *job {
 
 func failure[T any](_ T, err error) error { return err }
 
-// jobTo moves a job as set_status does.
 func jobTo(status string) func(*Turn, string) {
 	return func(t *Turn, jid string) { t.rubyMove(t.loadJob(jid), status) }
 }
 
-// statusTo moves what is at folder and item as set_status does.
 func statusTo(folder, status string) func(*Turn, string) {
 	return func(t *Turn, item string) { t.moveStatus(folder+item, status, nil) }
 }

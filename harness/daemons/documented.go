@@ -40,7 +40,6 @@ func (t *Turn) queueOver(s Session) *client.Queue {
 	return client.Open(s, newqueue.Design, client.WithRoot(t.root))
 }
 
-// oneItem is a session that sees one item of a folder.
 type oneItem struct {
 	Session
 	folder, name string
@@ -146,7 +145,6 @@ func (t *Turn) workOn(s newqueue.JobState) {
 	t.took(j.Path())
 }
 
-// workDocumented does a state's work. The transition writes what it changes.
 func (t *Turn) workDocumented(ctx context.Context, s newqueue.JobState, j *client.Job, record string) {
 	switch s {
 	case newqueue.JobEstimating:

@@ -79,7 +79,6 @@ func (d daemon) next(j *job) string {
 	return success(j.status)
 }
 
-// acquire locks and reads a job. It returns nil if the turn ends without one.
 func (t *Turn) acquire(d daemon) *job {
 	j, item, err := t.acquireJob(d.state)
 	switch {
@@ -145,7 +144,6 @@ type ingestion struct {
 	jp  newqueue.Object // its configuration
 }
 
-// handlers returns the work of a daemon that writes nothing but the status.
 func handlers(all ...func(*request, *Turn)) func(*Turn, *job) {
 	return ingest(func(i *ingestion) {
 		for _, h := range all {

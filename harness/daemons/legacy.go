@@ -143,7 +143,6 @@ func (t *Turn) ingestLegacy(record string, legacyRecord legacy.Record) {
 	r.cleanUp(t)
 }
 
-// removeDone removes the completed and the deleted records of some queue nodes.
 func (t *Turn) removeDone(nodes []string) {
 	for _, node := range nodes {
 		names, _ := t.children(node) // none if there is no queue

@@ -69,7 +69,6 @@ type lostError struct{ error }
 
 func (e lostError) Unwrap() error { return e.error }
 
-// lost turns a lost session into an error.
 func lost(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -174,8 +173,6 @@ func (l *library) deleteAll(path string) {
 	l.delete(path)
 }
 
-// lock takes an item's lock. It returns false if the item is locked or does not
-// exist.
 func (l *library) lock(item string) bool {
 	return !l.exists(item+"/lock") && l.ephemeral(item+"/lock")
 }

@@ -125,7 +125,6 @@ func (t *Turn) judge(m Email) {
 	}
 }
 
-// listed returns the jobs in a folder, as the mail's attachment lists them.
 func (t *Turn) listed(b *batch, folder string, failed bool) (ids []string) {
 	names, _ := t.children(b.path + "/states/" + folder)
 	for _, name := range names {

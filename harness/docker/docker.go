@@ -163,7 +163,6 @@ func (r *running) Stop(ctx context.Context) error { return r.end(ctx, stopTimeou
 
 func (r *running) Kill() error { return r.end(context.Background(), 0) }
 
-// end stops the container, if it runs, and kills it if it does not end in time.
 func (r *running) end(ctx context.Context, patience time.Duration) error {
 	return failed("stop a container", r.Container.Stop(ctx, &patience))
 }

@@ -65,7 +65,6 @@ type ends struct {
 	line string
 }
 
-// dumpText has the sessions, their ephemeral nodes, and the connections.
 func (s *Server) dumpText() string {
 	var sessions, connections []ends
 	for id, ss := range s.sessions.byID {

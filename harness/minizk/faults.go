@@ -128,7 +128,6 @@ func (in *Injection) Fired() int {
 	return in.fired
 }
 
-// match counts the request against all faults and returns what is to happen to it.
 func (l faultList) match(r *request) Action {
 	if len(l) == 0 {
 		return Action{}

@@ -72,7 +72,6 @@ func (t *sessionTable) due(now time.Time) []*session {
 	return out
 }
 
-// password returns what a client must send to resume the session.
 func (s *Server) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(s.secret[:], uint64(id)))
 	return sum[:jute.PasswordLen]

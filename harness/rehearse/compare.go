@@ -135,8 +135,6 @@ func compareStates(records []prediction, s *observed) (all []Difference) {
 	return all
 }
 
-// compareReports compares how often each batch was reported, and whether its report lists its
-// jobs.
 func compareReports(records []prediction, batches map[string]*batch, s *observed) (all []Difference) {
 	times, listed := map[string]int{}, map[string]map[string]bool{}
 	for _, m := range s.emails {

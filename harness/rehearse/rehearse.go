@@ -44,7 +44,6 @@ type Hooks struct {
 	Held, Released func(p *migration.Plan, session daemons.Session, root string) error
 }
 
-// The folders of a copy.
 const (
 	oldFolder = "/legacy"
 	newFolder = "/new"
@@ -156,7 +155,6 @@ func (p *attempt) close() {
 	p.new.Close()
 }
 
-// migrate carries the plan out. Quarantined records are kept in memory.
 func (p *attempt) migrate(ctx context.Context) error {
 	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, SaveQuarantined: func(records []migration.Record) error {
 		for _, r := range records {

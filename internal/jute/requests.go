@@ -20,7 +20,6 @@ type Request struct {
 	Ops     []Request   // of multi and multiRead
 }
 
-// field reads a part of a record.
 type field func(*Decoder, *Request)
 
 var (
@@ -49,7 +48,6 @@ var (
 	watchFields  = []field{pathField, kindField}
 )
 
-// lists reads n lists of watched paths.
 func lists(n int) field {
 	return func(d *Decoder, r *Request) {
 		for range n {

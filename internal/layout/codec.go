@@ -120,7 +120,6 @@ func cutText(text string, most int) string {
 	return text
 }
 
-// show makes data readable in a finding: quoted, and cut if it is long.
 func show(data []byte) string {
 	const most = 60
 	switch {
@@ -167,7 +166,6 @@ func parseJSON(data []byte) (any, error) {
 // and JSON does not have.
 var stringOrNumber = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?Infinity|NaN`)
 
-// plainNumbers replaces Python's Infinity, -Infinity and NaN with 0.
 func plainNumbers(data []byte) []byte {
 	return stringOrNumber.ReplaceAllFunc(data, func(found []byte) []byte {
 		if found[0] == '"' {

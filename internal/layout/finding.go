@@ -132,7 +132,6 @@ func (c *checker) keep(f Finding) {
 	c.kept[of] = some
 }
 
-// isHidden reports whether a znode may exist although the check did not see it.
 func (c *checker) isHidden(path string) bool {
 	return slices.ContainsFunc(c.hidden, func(root string) bool { return znode.Within(path, root) })
 }

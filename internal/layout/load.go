@@ -167,7 +167,6 @@ func (l *loader) rules() {
 	}
 }
 
-// node adds the node of a row, at one place of its group.
 func (l *loader) node(n Node, line int, g groupPlace) {
 	n.fileLine = line
 	if g.ID != "" {
@@ -217,7 +216,6 @@ func (l *loader) codecNames() string {
 	return strings.Join(names, ", ")
 }
 
-// relation adds the relation of a row, at one place of its group.
 func (l *loader) relation(r Relation, line int, g groupPlace) {
 	of := g.id(r.OfID)
 	at := func(t template) template { return template(strings.ReplaceAll(string(t), "{at}", g.Path)) }

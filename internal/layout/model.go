@@ -191,8 +191,6 @@ func (m *Map) state(r *Rule) error {
 // Rule finds a rule by its id. It is nil if there is none.
 func (m *Map) Rule(id string) *Rule { return m.rules[id] }
 
-// rules are the rules about a znode of this pattern: each kind of finding that it can cause,
-// and what the rule says.
 func (n *Node) rules() []*Rule {
 	var all []*Rule
 	add := func(kind, says string) {

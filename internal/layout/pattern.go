@@ -69,8 +69,6 @@ func (p *place) child(name string) *place {
 
 var paramPattern = regexp.MustCompile(`\{([a-z_]+)(?::([a-z0-9_-]+))?\}`)
 
-// splitSegment splits one element of a path pattern into its parameters and the
-// expression that its names match.
 func splitSegment(text string, types map[string]*Type) (params []param, match *regexp.Regexp, err error) {
 	found := paramPattern.FindAllStringSubmatchIndex(text, -1)
 	if found == nil {

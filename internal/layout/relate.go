@@ -108,7 +108,6 @@ func (c *checker) apply(r *Relation, path string, params Params, value string) {
 	c.pending = append(c.pending, reference{r, path, to})
 }
 
-// checkRelations decides the relations that need the whole tree.
 func (c *checker) checkRelations() error {
 	for _, ref := range c.pending {
 		if c.there[ref.to] || c.isHidden(ref.to) {

@@ -84,8 +84,6 @@ func segments(path, root string) iter.Seq[string] {
 	return strings.FieldsFuncSeq(strings.TrimPrefix(path, root), func(r rune) bool { return r == '/' })
 }
 
-// at returns the place of a pattern's segment below p. It creates the place if
-// necessary.
 func (p *place) at(segment string, params []param, match *regexp.Regexp) *place {
 	if match == nil {
 		if p.literal[segment] == nil {

@@ -150,7 +150,6 @@ func lineIn(err error) int {
 	return line
 }
 
-// withoutLine is an error of the YAML library without the library's name and the line.
 func withoutLine(err error) string {
 	says := strings.TrimPrefix(err.Error(), "yaml: ")
 	return strings.TrimPrefix(says, fmt.Sprintf("line %d: ", lineIn(err)))

@@ -192,7 +192,6 @@ func (r *operation) transactions(nodes []*znode.Node, most int) (all [][]znode.O
 	return all
 }
 
-// compare finds what is missing, parents first, and says in the result what is there.
 func (r *operation) compare() (missing []*znode.Node, err error) {
 	var other, ephemeral, system []string
 	creates := map[string]int64{} // by parent

@@ -33,5 +33,4 @@ func (l *local) config(opt Options) zkconn.Config {
 	}
 }
 
-// close stops the server. Its tree can then be used.
 func (l *local) close() { _ = l.server.Close() } // without a port nothing can fail

@@ -57,7 +57,6 @@ func (m *multiReadState) answered(reads int) {
 	m.cuts, m.known = 0, m.known || reads > 1
 }
 
-// untried reports whether it is still unknown if the server answers multiReads.
 func (m *multiReadState) untried() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -54,7 +54,6 @@ func (e protocolError) Error() string {
 	return fmt.Sprintf("the server there does not speak ZooKeeper's protocol (its answer begins with %q)", string(e))
 }
 
-// isTLS reports whether the answer begins with a TLS record: an alert or a handshake.
 func (e protocolError) isTLS() bool {
 	return strings.HasPrefix(string(e), "\x15\x03") || strings.HasPrefix(string(e), "\x16\x03")
 }

@@ -58,7 +58,6 @@ func newCall(packet []byte, reads int) *call {
 
 const readBufferSize = 64 << 10
 
-// newConn serves a connection after its handshake.
 func newConn(s *session, nc *idleConn, in *bufio.Reader, timeout time.Duration) *conn {
 	nc.limit = min(timeout*2/3, s.cfg.GiveUpAfter/2) // so there is time for another attempt
 	nc.extendDeadline()
@@ -149,7 +148,6 @@ func (c *conn) asked() bool {
 	return len(c.pending) > 0
 }
 
-// readAnswer reads one packet: an answer, or the answer to a ping.
 func (c *conn) readAnswer() error {
 	head, err := c.in.Peek(jute.LenPrefix)
 	if err != nil {

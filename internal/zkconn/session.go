@@ -187,7 +187,6 @@ func (s *session) connection(ctx context.Context) (*conn, error) {
 	}
 }
 
-// ended returns ctx's cause, or why the session is over, or nil.
 func (s *session) ended(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -56,7 +56,6 @@ func (d *decoder) stream() (properties, *Error) {
 	return p, nil
 }
 
-// properties reads a Properties, or nil for null.
 func (d *decoder) properties(depth int) (properties, *Error) {
 	at := d.pos
 	code, err := d.byte("a java.util.Properties or null")

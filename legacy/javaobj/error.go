@@ -27,7 +27,6 @@ func (d *decoder) errAt(offset int, format string, a ...any) *Error {
 	return &Error{Offset: offset, Msg: fmt.Sprintf(format, a...)}
 }
 
-// refuse is the error for a class that is unknown or in the wrong place.
 func (d *decoder) refuse(offset int, class, want string) *Error {
 	return &Error{Offset: offset, Class: class, Msg: fmt.Sprintf("class %.200q isn't supported: expected %s", class, want)}
 }

@@ -139,7 +139,6 @@ func (b *Batch) startedBefore() bool {
 	return ok && b.Status.State == newqueue.BatchProcessing
 }
 
-// fill creates the jobs of a batch that has none yet, and releases its lock.
 func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 	status, held, err := b.holds(ctx)
 	if err != nil {

@@ -117,7 +117,6 @@ func checkPriority(n int) error {
 	return nil
 }
 
-// entryOps make, move or remove one of a job's entries.
 func entryOps(what states.EntryChange, from, to string) (ops []znode.Op) {
 	if what == states.EntryMoved || what == states.EntryRemoved {
 		ops = append(ops, znode.Delete(from, -1))

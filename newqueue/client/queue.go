@@ -283,7 +283,6 @@ func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err er
 	return n, err == nil, err
 }
 
-// stat reads a znode's Stat. ok is false if it does not exist.
 func (q *Queue) stat(ctx context.Context, path string) (stat *zk.Stat, ok bool, err error) {
 	stat, err = read(ctx, path, func() (s *zk.Stat, err error) {
 		ok, s, err = q.conn.Exists(q.path(path))

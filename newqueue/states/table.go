@@ -12,8 +12,6 @@ const (
 // published design.
 type Table []Transition
 
-// row is a row of an entity's table: a transition and, last, how the dialects
-// differ.
 type row struct {
 	id, from, to string
 	who          Actor
@@ -34,7 +32,6 @@ type difference struct {
 	free bool        // in mrt-zk the row has no guard
 }
 
-// The differences that rows have.
 var (
 	both         difference
 	designOnly   = difference{only: design}

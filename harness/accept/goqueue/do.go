@@ -115,7 +115,6 @@ func (a *actor) do(ctx context.Context, r library.Request, answer *library.Answe
 	return a.doLock(ctx, r, answer)
 }
 
-// work does what a worker does with what it has acquired.
 func (a *actor) work(ctx context.Context, got item, r library.Request, answer *library.Answer) (err error) {
 	job, _ := got.(*client.Job)
 	batch, _ := got.(*client.Batch)
@@ -150,7 +149,6 @@ func (a *actor) work(ctx context.Context, got item, r library.Request, answer *l
 	return unknown(r)
 }
 
-// doLock does what anybody does with the locks below /locks.
 func (a *actor) doLock(ctx context.Context, r library.Request, answer *library.Answer) (err error) {
 	lock, known := map[string]newqueue.Lock{
 		"queue hold":      newqueue.QueueLock(newqueue.QueueHold(r.Name)),

@@ -324,7 +324,6 @@ func (p *process) take(line []byte) error {
 	return nil
 }
 
-// ask sends a request and waits for its answer. If none comes in time, the process is killed.
 func (p *process) ask(ctx context.Context, m message, limit time.Duration) (reply, error) {
 	p.mu.Lock()
 	if p.err != nil {
@@ -395,7 +394,6 @@ func (p *process) kill(why error) {
 	<-p.dead
 }
 
-// stop lets the process end by itself, and kills what is left.
 func (p *process) stop() {
 	p.in.Close()
 	select {

@@ -50,7 +50,6 @@ type served struct {
 	queue []message // guarded by server.mu; the first one is being done
 }
 
-// take takes a request: hello, or one of a session.
 func (s *server) take(m message) (err error) {
 	switch {
 	case s.library == nil && m.Verb != "hello":
@@ -141,7 +140,6 @@ func (s *server) answer(r reply) {
 	fmt.Fprintln(s.out, asJSON(r))
 }
 
-// close ends all sessions, after their requests.
 func (s *server) close() {
 	s.working.Wait()
 	for _, one := range s.sessions {

@@ -97,7 +97,6 @@ type suite struct {
 	alone sync.RWMutex
 }
 
-// scenario creates the world of a scenario. Its steps are those of all features.
 func (s *suite) scenario(sc *godog.ScenarioContext) {
 	w := &world{suite: s, dialect: "design"}
 	sc.Before(w.setUp)

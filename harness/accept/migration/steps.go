@@ -50,7 +50,6 @@ func (w *world) unwritten(sub string, before *znode.Tree) error {
 	return unwritten(before, now, "/")
 }
 
-// unwritten compares everything that a write would change at and below a path.
 func unwritten(before, now *znode.Tree, at string) error {
 	for _, c := range znode.Diff(before, now, at) {
 		return errors.New("the trees differ: " + c.String())

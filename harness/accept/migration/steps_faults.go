@@ -69,7 +69,6 @@ func (w *world) serverLost() error {
 	return cmp.Or(w.says("session is lost"), w.says("run the same command again to finish"))
 }
 
-// The exit codes of a command that has lost its server, and of one that was killed.
 const (
 	exitLost   = 3
 	exitKilled = -1

@@ -134,7 +134,6 @@ func (w *world) nothingKept() error {
 	return cmp.Or(err, w.wantCode(0))
 }
 
-// take lets a legacy worker take a record, and stops it there.
 func (w *world) take(s *daemons.World) error {
 	for _, a := range s.LegacyWorkers() {
 		w.working = a.Begin()

@@ -17,7 +17,6 @@ import (
 	"mrtq/newqueue"
 )
 
-// start returns the scenario's services, which it starts when it is first called.
 func (w *world) start() (*daemons.World, error) {
 	if w.services != nil {
 		return w.services, nil

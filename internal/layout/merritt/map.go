@@ -91,7 +91,6 @@ func content[T any](parse func([]byte) (T, error)) func(*layout.CodecInput) any 
 	}
 }
 
-// document checks data that is a content of package newqueue.
 func document[T any, D newqueue.Document[T]](d newqueue.Dialect) func(*layout.CodecInput) any {
 	return content(func(data []byte) (T, error) { return newqueue.Parse[T, D](d, data) })
 }

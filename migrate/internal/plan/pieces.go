@@ -102,7 +102,6 @@ func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 	}
 }
 
-// job makes the piece of a job, with what its batch needs before and after it.
 func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	w := m.written[b]
 	if w == nil {

@@ -148,7 +148,6 @@ func (b *Builder) checkBatch(batch *Batch) {
 	}
 }
 
-// blockService adds a problem for a finding that the operator's choice does not allow.
 func (b *Builder) blockService(f migration.Finding) {
 	chosen := map[string]string{"unserviceable": b.plan.Choices.Unserviceable, "inventory-records": b.plan.Choices.InventoryRecords}[f.Choice]
 	if f.Effect != migration.EffectUnfit || chosen == migration.Migrate {

@@ -62,7 +62,6 @@ func Read(ctx context.Context, r *zkconn.Reader, progress func(done, total int))
 	return t, nil
 }
 
-// readLayout notes which of the layout's own znodes are there, and the newest run, as /jobs names it.
 func (t *Target) readLayout(ctx context.Context) error {
 	nodes, err := t.Reader.GetAll(ctx, layoutPaths())
 	for _, n := range nodes {

@@ -139,7 +139,6 @@ func (v *verifier) observeEntries(ctx context.Context, suspects []candidate) ([]
 	return seen, nil
 }
 
-// readSuspects reads jobs with their batches, and more paths, and finds the rules of the layout that they violate.
 func (v *verifier) readSuspects(ctx context.Context, suspects []candidate, more []string) ([]observation, []layout.Finding, error) {
 	of := make([]*ledger.Migrated, len(suspects))
 	for i, s := range suspects {

@@ -218,8 +218,6 @@ func (c *acceptCmd) wrongTags(err error) error {
 	return err
 }
 
-// reach returns how to open sessions to an address, as the connection flags say. A
-// server that mrtq starts itself needs none of them.
 func (c *acceptCmd) reach(backend harness.Backend) (harness.Options, zkconn.Config, error) {
 	if !backend.IsAddress() {
 		return harness.Options{}, zkconn.Config{}, nil
@@ -273,8 +271,6 @@ func (c *acceptCmd) alone(d newqueue.Dialect, at string) string {
 // for the server.
 const parallelScenarios = 4
 
-// conclude prints the problems, and the last line: which scenarios passed, and how many rows they
-// covered.
 func (c *acceptCmd) conclude(r *accept.Report, which, rows string) error {
 	also := ""
 	if r.KnownFailures > 0 {

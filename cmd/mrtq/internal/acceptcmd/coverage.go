@@ -19,8 +19,6 @@ func covered(r *accept.Report) string {
 	return fmt.Sprintf("%d of %d rows covered", passed, len(r.Coverage))
 }
 
-// printCoverage prints a row for each documented transition in each dialect. After a run with --tags,
-// it prints only the rows that have run. If brief, it prints only the rows that have not passed.
 func printCoverage(s *screen.Screen, r *accept.Report, brief bool) {
 	var rows []screen.Row
 	for _, row := range r.Coverage {

@@ -13,8 +13,6 @@ import (
 // other value names a feature file of the migration.
 const ofQueue = "queue"
 
-// migrationScenarios runs the scenarios of a feature file of the migration. They run
-// this executable.
 func (c *acceptCmd) migrationScenarios(ctx context.Context, server *harness.Server, session zkconn.Config) error {
 	self, err := os.Executable()
 	if err != nil {

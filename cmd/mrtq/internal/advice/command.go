@@ -131,8 +131,6 @@ func hasFlag(flags []Flag, name string) bool {
 	return slices.ContainsFunc(flags, func(f Flag) bool { return f.Name == name })
 }
 
-// commandLine is a command as a person types it: first its arguments, then its flags in
-// the order of rank.
 func commandLine(name string, args []string, flags []Flag) string {
 	flags = slices.Clone(flags)
 	slices.SortStableFunc(flags, func(a, b Flag) int {

@@ -161,7 +161,6 @@ func (a Adviser) PlanAgain(s Situation) string {
 	return a.Command("plan", []string{s.Source, s.Target}, a.planFlags(s)...)
 }
 
-// migrate is the command that applies a saved plan, or saves a plan that was only looked at.
 func (a Adviser) migrate(s Situation) Next {
 	if s.PlanFile == "" && s.Run == nil && !hasFlag(a.Given, "failed") && emptied(s.Plan) {
 		failed := func(as string) string {

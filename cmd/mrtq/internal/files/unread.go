@@ -18,7 +18,6 @@ func Unread(by string, err error) error {
 	return fmt.Errorf("%s: %w", by, reason(err))
 }
 
-// reason is an error about a file without the operation and the file's name.
 func reason(err error) error {
 	if perr := (*fs.PathError)(nil); errors.As(err, &perr) {
 		return perr.Err

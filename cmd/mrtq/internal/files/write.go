@@ -78,7 +78,6 @@ func Read(path string) ([]byte, error) {
 	return content, nil
 }
 
-// writeDevice writes to a file that can't be replaced: a device or a pipe.
 func writeDevice(path string, write func(io.Writer) error) error {
 	f, err := openfile.Write(path)
 	if err != nil {

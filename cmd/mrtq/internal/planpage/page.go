@@ -158,7 +158,6 @@ func (v *content) decisions() {
 	}
 }
 
-// reasons are the reasons why records are left out, most frequent first.
 func (v *content) reasons() {
 	index := map[[2]string]int{}
 	for i := range v.Records {

@@ -36,7 +36,6 @@ type step struct {
 	done, total int // total is 0 if it is unknown
 }
 
-// The times of a meter.
 const (
 	meterTick  = 250 * time.Millisecond // between lines on a terminal
 	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
@@ -79,8 +78,6 @@ func (m *meter) end(s *step) {
 	}
 }
 
-// follow records how far a step is. If the step now does something else, its count and
-// time start again at zero.
 func (m *meter) follow(s *step, what, unit string, done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,8 +166,6 @@ func (m *meter) ask(question string) {
 	io.WriteString(m.out, question)
 }
 
-// line is the step in one line: what it does, how far it is, and its speed, or for how long the
-// server has been silent.
 func (s *step) line(now time.Time, silent time.Duration) string {
 	elapsed := now.Sub(s.began)
 	how := seconds(elapsed)
@@ -189,7 +184,6 @@ func (s *step) line(now time.Time, silent time.Duration) string {
 	return s.what + ": " + how
 }
 
-// seconds is a duration in words: "7 s", "3 min 20 s".
 func seconds(d time.Duration) string {
 	switch s := int(d.Round(time.Second).Seconds()); {
 	case s < 60:

@@ -22,7 +22,6 @@ func HoldNames(paths []string) string {
 	return Some(names)
 }
 
-// ownersText names all owners of a hold. Of one that is no run, it also says since when, and why.
 func ownersText(owners []migration.HoldOwner) string {
 	var texts []string
 	for _, o := range owners {

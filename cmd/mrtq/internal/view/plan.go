@@ -125,7 +125,6 @@ func printChoices(s *screen.Screen, p *migration.Plan) {
 	s.Table("Choices that apply to this plan (for each record, see -o json)", []string{"CHOICE", "VALUE", "RECORDS"}, rows)
 }
 
-// printProblems prints the problems, and what to do about each kind, once.
 func printProblems(s *screen.Screen, p *migration.Plan) {
 	for i, x := range p.Problems {
 		switch {

@@ -132,7 +132,6 @@ func tableOf(s *screen.Screen, header []string, first int, rows []screen.Row) {
 	s.Table("", header, rows)
 }
 
-// since is a number, and by how much it has changed since an earlier look.
 func since(before *migrate.Status, n, was int) any {
 	if before == nil || n == was {
 		return n
@@ -267,7 +266,6 @@ func unfinishedText(run *migration.Run, known string) string {
 	return fmt.Sprintf("%s is not finished%s: %d of %s", run.ID, known, run.Created.Records(), screen.Count(run.Total, "record is migrated", "records are migrated"))
 }
 
-// releasingText says how far a release is that has begun and not ended, when due records were not handed over.
 func releasingText(due int) string {
 	if due == 0 {
 		return "the release is not finished: each record is handed over, but a hold was not lifted"
@@ -275,7 +273,6 @@ func releasingText(due int) string {
 	return "the release is not finished: " + screen.Count(due, "record is", "records are") + " still to be handed over"
 }
 
-// completingText says how far a completion is that has begun and not ended.
 func completingText(left int) string {
 	return "the completion is not finished: the kept bytes of " + screen.Count(left, "record are", "records are") + " still to be removed"
 }
@@ -307,7 +304,6 @@ func legacyText(legacy []migrate.LegacyStatus) (text string) {
 	return text
 }
 
-// heldText says who holds what, and what is not held. It is "" if nothing is held.
 func heldText(s *migrate.Status) string {
 	if len(s.Holds) == 0 {
 		return ""

@@ -46,7 +46,6 @@ type part struct {
 	from, to int // the lines that are only about this part
 }
 
-// read parses a feature file. It returns its scenarios, and what is wrong with the file itself.
 func read(f Feature, isStep func(string) bool) (parts []part, faults []Case) {
 	fault := func(line int, format string, args ...any) {
 		faults = append(faults, Case{Path: f.Path, Line: line, Class: f.Path, Title: "the file", Broken: true, Failed: fmt.Errorf(format, args...)})
@@ -165,7 +164,6 @@ func hiddenStep(f *messages.Feature, text []byte, isStep func(string) bool) int 
 	return 0
 }
 
-// partsOf returns the scenario, or the rows of its examples.
 func partsOf(f Feature, sc *messages.Scenario, tags []*messages.Tag, outline bool) (parts []part) {
 	whole := part{scenario: int(sc.Location.Line), from: first(sc.Location, sc.Tags)}
 	whole.Case = Case{Path: f.Path, Line: whole.scenario, Dialect: f.Dialect, Class: f.uri(), Name: sc.Name, Tags: names(tags)}
@@ -276,7 +274,6 @@ func without(text []byte, parts []part) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-// first returns the line at which a node begins, with its tags.
 func first(at *messages.Location, tags []*messages.Tag) int {
 	if len(tags) > 0 {
 		at = tags[0].Location

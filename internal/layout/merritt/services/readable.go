@@ -19,7 +19,6 @@ const (
 	readable = "its JSON nests 100 deep at most and has no half of a surrogate pair"
 )
 
-// unreadable finds what one of the libraries refuses, although it is JSON.
 func unreadable(d *Requirement, it *Item) []fault {
 	switch deep := depth(map[string]any(it.Objects[d.Node])); {
 	case deep > javaNesting:

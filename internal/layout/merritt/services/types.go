@@ -21,7 +21,6 @@ type Type struct {
 	ok    func(v any) bool
 }
 
-// The types.
 var (
 	// text is getString: a JSON string, and neither null nor a number.
 	text   = Type{Words: "a string", ok: isText}
@@ -32,8 +31,7 @@ var (
 	})
 	// textOrNull is a key that is skipped when isNull says so.
 	textOrNull = Type{Words: "a string, or null", ok: func(v any) bool { return v == nil || isText(v) }}
-	// folder names a directory.
-	folder = textThat("a string that is not empty and has no slash", func(s string) bool { return s != "" && !strings.Contains(s, "/") })
+	folder     = textThat("a string that is not empty and has no slash", func(s string) bool { return s != "" && !strings.Contains(s, "/") })
 	// batchFolder is a folder that the services find in a path by "bid-".
 	batchFolder = textThat(`a string with "bid-" and without a slash`, func(s string) bool { return strings.Contains(s, "bid-") && !strings.Contains(s, "/") })
 	// boolean is getBoolean.
