@@ -55,6 +55,10 @@ func (q *Queue) Lock(ctx context.Context, l newqueue.Lock) (err error) {
 
 // Unlock releases a lock, of this goroutine or another one of this queue. It waits while another one takes it or releases it. The error wraps
 // [ErrNotLocked] if it isn't held, if it is ephemeral and another session holds it, or if it was released and taken again during the call.
+//
+// If there is no error, the lock that was there at the call is gone. In dialect mrt-zk that may be the admin tool's work: if this call's request was
+// lost, it does not notice that, and another session may have the lock by now. And a lock that this package did not make, such as a hold of mrtq,
+// has nothing that tells it from the next such one: if it is replaced while the request is on its way, Unlock releases the new one.
 func (q *Queue) Unlock(ctx context.Context, l newqueue.Lock) (err error) {
 	defer wrap("release", l.String(), &err)
 	if err := l.Validate(q.dialect); err != nil {
