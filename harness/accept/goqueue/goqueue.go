@@ -6,6 +6,7 @@
 package goqueue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func lost(err error) error {
 		return fmt.Errorf("%w: %w", library.ErrLost, err)
 	}
 	if state := (*client.StateError)(nil); errors.As(err, &state) && !errors.Is(err, client.ErrNoneAvailable) {
-		return &library.Refusal{Kind: guards[state.Guard], From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
+		return &library.Refusal{Kind: cmp.Or(guards[state.Guard], library.Other), From: state.From, To: state.To, Allowed: state.Allowed, Text: err.Error()}
 	}
 	for _, k := range kinds {
 		if errors.Is(err, k.err) {
