@@ -60,7 +60,7 @@ func (s *Server) launchDocker(ctx context.Context) error {
 func (s *Server) container(ports []int) node.Spec {
 	host, _ := os.Hostname()
 	spec := node.Spec{
-		Image:  imageName(),
+		Image:  cmp.Or(os.Getenv(ImageVariable), defaultImage),
 		Labels: map[string]string{ContainerLabel: fmt.Sprintf("process %d on %s", os.Getpid(), host)},
 		Ports:  map[int]int{containerClient: ports[0]},
 	}
@@ -77,5 +77,3 @@ func (s *Server) container(ports []int) node.Spec {
 	}
 	return spec
 }
-
-func imageName() string { return cmp.Or(os.Getenv(ImageVariable), defaultImage) }

@@ -3,7 +3,6 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 var (
@@ -29,10 +28,3 @@ func (e *UnavailableError) Error() string {
 
 // Is makes every UnavailableError match [ErrUnavailable].
 func (e *UnavailableError) Is(target error) bool { return target == ErrUnavailable }
-
-func withLog(err error, log string) error {
-	if log == "" {
-		return err
-	}
-	return fmt.Errorf("%w; the end of its log:\n\t%s", err, strings.ReplaceAll(strings.TrimRight(log, "\n"), "\n", "\n\t"))
-}

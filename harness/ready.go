@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"mrtq/internal/zkconn"
@@ -43,5 +44,8 @@ func (s *Server) awaitReady(ctx context.Context, i int, host string, client Clie
 	if how := n.Ended(ctx); how != "" {
 		err = fmt.Errorf("harness: %s server %d ended: %s", s.backend, i, how)
 	}
-	return withLog(err, n.LastWords(context.WithoutCancel(ctx)))
+	if log := n.LastWords(context.WithoutCancel(ctx)); log != "" {
+		err = fmt.Errorf("%w; the end of its log:\n\t%s", err, strings.ReplaceAll(strings.TrimRight(log, "\n"), "\n", "\n\t"))
+	}
+	return err
 }

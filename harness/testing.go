@@ -65,6 +65,5 @@ func ForTest(t T, backend Backend, opt Options) *Server {
 
 // Required reports whether [RequireVariable] contains a backend.
 func Required(name string) bool {
-	list := strings.Split(os.Getenv(RequireVariable), ",")
-	return slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == name })
+	return slices.ContainsFunc(strings.Split(os.Getenv(RequireVariable), ","), func(s string) bool { return strings.TrimSpace(s) == name })
 }

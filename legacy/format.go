@@ -21,8 +21,6 @@ const (
 	utf8BOM     = "\ufeff"
 )
 
-func trimSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
-
 // DecodePayload decodes what follows a record's header. Every error is an
 // [*Error], with an offset from the payload's beginning.
 //
@@ -44,7 +42,7 @@ func DecodePayload(payload []byte) (Format, Payload, error) {
 }
 
 func decodePayload(payload []byte) (format Format, p Payload, err *Error) {
-	text := trimSpace(bytes.TrimPrefix(payload, []byte(utf8BOM)))
+	text := bytes.TrimLeft(bytes.TrimPrefix(payload, []byte(utf8BOM)), " \t\r\n")
 	switch {
 	case bytes.HasPrefix(payload, []byte(streamMagic)):
 		p, err = decodeJava(payload)

@@ -53,7 +53,7 @@ func ParseKey(name string) (Key, error) {
 	default:
 		return bad("has %d characters after %q: expected 14 or 13 digits (ingest), or 12 (inventory, access, old ingest)", len(rest), keyPrefix)
 	}
-	if i := strings.IndexFunc(rest[:head], notDigit); i >= 0 {
+	if i := strings.IndexFunc(rest[:head], func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
 		return bad("has %q where a digit should be", rest[i:i+1])
 	}
 	k.Priority = int(rest[0]-'0')*10 + int(rest[1]-'0')
@@ -77,8 +77,6 @@ func ParseKey(name string) (Key, error) {
 	}
 	return k, nil
 }
-
-func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // String returns the name, byte for byte as [ParseKey] read it.
 func (k Key) String() string {

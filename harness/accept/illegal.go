@@ -39,7 +39,9 @@ func illegal(e states.Entity, d newqueue.Dialect) string {
 			fmt.Sprintf("a %s that is <from>", noun), fmt.Sprintf("an administrator tries to move the %s to <to>", noun), pairs)
 		outline(of.tags, fmt.Sprintf("a worker can't move a %s from <from> to <to>", noun),
 			fmt.Sprintf("a %s that is <from>, acquired by a worker", noun), "the worker tries to move it to <to>",
-			slices.DeleteFunc(pairs, func(p pair) bool { return !workersState(table, p.from) }))
+			slices.DeleteFunc(pairs, func(p pair) bool {
+				return !slices.ContainsFunc(table.From(p.from), func(t states.Transition) bool { return t.Who == states.Worker })
+			}))
 	}
 	return b.String()
 }
@@ -65,8 +67,4 @@ func allowed(table states.Table, from string) string {
 		}
 	}
 	return cmp.Or(strings.Join(to, " "), "no state")
-}
-
-func workersState(table states.Table, state string) bool {
-	return slices.ContainsFunc(table.From(state), func(t states.Transition) bool { return t.Who == states.Worker })
 }

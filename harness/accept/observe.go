@@ -95,12 +95,7 @@ func (s spelling) stateOf(t *znode.Tree, at string) string {
 }
 
 func queued(t *znode.Tree, state, jid string) bool {
-	for _, name := range t.Children("/jobs/states/" + state) {
-		if strings.HasSuffix(name, "-"+jid) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Children("/jobs/states/"+state), func(name string) bool { return strings.HasSuffix(name, "-"+jid) })
 }
 
 func (s spelling) locks(in, notIn *znode.Tree) []string {

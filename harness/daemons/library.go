@@ -104,10 +104,7 @@ func (l *library) before(what, path string) {
 
 func (l *library) exists(path string) bool {
 	there, _, err := l.conn().Exists(l.root + path)
-	if l.check("exists", path, err) != nil {
-		return false
-	}
-	return there
+	return l.check("exists", path, err) == nil && there
 }
 
 func (l *library) get(path string) string {

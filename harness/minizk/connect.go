@@ -26,10 +26,7 @@ func (c *conn) handshake() bool {
 	b := jute.AppendConnectResponse(make([]byte, jute.LenPrefix), *resp)
 	jute.SealFrame(b)
 	c.out.add(b)
-	if err := c.out.flush(); err != nil {
-		return false
-	}
-	return ok
+	return c.out.flush() == nil && ok
 }
 
 // connect opens or resumes a session for c. ok is false if the session is refused. With

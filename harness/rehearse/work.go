@@ -106,7 +106,7 @@ func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 	}
 	turn := a.Begin()
 	at, more := turn.Next()
-	for more && at.Waits == "" && isLock(at.Write) {
+	for more && at.Waits == "" && strings.HasPrefix(at.Write, "create /") && strings.HasSuffix(at.Write, "/lock") {
 		at, more = turn.Next()
 	}
 	switch {
@@ -128,10 +128,6 @@ func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 		}
 	}
 	return true, nil
-}
-
-func isLock(write string) bool {
-	return strings.HasPrefix(write, "create /") && strings.HasSuffix(write, "/lock")
 }
 
 // whileHeld lets each worker look for work while the queues are held. The inventory service and

@@ -95,8 +95,6 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func typeNames(types map[string]*Type) string { return orNone(slices.Sorted(maps.Keys(types))) }
-
 func (l *loader) typ(t Type, line int, _ groupPlace) {
 	t.Rule = cmp.Or(t.Rule, "bad-name")
 	if l.types[t.Name] != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -89,7 +90,7 @@ func splitSegment(text string, types map[string]*Type) (params []param, match *r
 		}
 		t := types[typeName]
 		if t == nil {
-			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the schema has %s", name, typeName, typeNames(types))
+			return nil, nil, fmt.Errorf("parameter {%s}: no type %q; the schema has %s", name, typeName, orNone(slices.Sorted(maps.Keys(types))))
 		}
 		params = append(params, param{name, t})
 		expr.WriteString("(" + t.Match + ")")

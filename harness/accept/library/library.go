@@ -10,6 +10,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,10 +158,7 @@ type Refusal struct {
 
 // Error returns the text, or else the kind.
 func (r *Refusal) Error() string {
-	if r.Text != "" {
-		return r.Text
-	}
-	return string(r.Kind)
+	return cmp.Or(r.Text, string(r.Kind))
 }
 
 // Is reports whether a refusal is of the same kind, or wraps [ErrLost].

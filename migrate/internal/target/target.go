@@ -270,12 +270,10 @@ func (t *Target) AlwaysHeld(run *migration.Run, q newqueue.QueueHold) bool {
 	if run.Restored {
 		return false // the znodes' transactions show nothing
 	}
-	for _, hold := range ReleasedTogether(q) {
-		if h := t.Hold(hold); h == nil || h.Stat.Czxid > run.Stat.Czxid {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(ReleasedTogether(q), func(hold newqueue.QueueHold) bool {
+		h := t.Hold(hold)
+		return h == nil || h.Stat.Czxid > run.Stat.Czxid
+	})
 }
 
 // Unreleased returns how many records of done runs were not handed over, and the indices of the runs whose release has begun

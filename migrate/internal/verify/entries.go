@@ -30,7 +30,10 @@ func (v *verifier) checkEntries(ctx context.Context) error {
 			continue
 		}
 		if where == nil {
-			where = v.jobsByID()
+			where = map[string]*ledger.Migrated{}
+			for e := range v.t.Ledger.All() {
+				where[znode.Name(e.Job)] = e
+			}
 		}
 		if err := v.checkFolder(ctx, folder.Path, where); err != nil {
 			return err
@@ -55,14 +58,6 @@ func (v *verifier) folders(ctx context.Context) ([]znode.Node, error) {
 	}
 	slices.Sort(paths)
 	return v.t.Reader.GetAll(ctx, paths)
-}
-
-func (v *verifier) jobsByID() map[string]*ledger.Migrated {
-	jobs := map[string]*ledger.Migrated{}
-	for e := range v.t.Ledger.All() {
-		jobs[znode.Name(e.Job)] = e
-	}
-	return jobs
 }
 
 // checkFolder looks at the entries of a folder that are not where their jobs' states say, and at those whose jobs are not
