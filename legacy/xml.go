@@ -27,7 +27,6 @@ type document struct {
 	decoded  []byte            // the text before guarding, if it has one
 }
 
-// decodeXML decodes XML. The root element decides the format.
 func decodeXML(data []byte) (Format, Payload, *Error) {
 	d, err := parseXML(data)
 	if err != nil {

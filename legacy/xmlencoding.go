@@ -34,7 +34,6 @@ func utf16Order(b []byte) (e encoding.Encoding, mark int) {
 
 func isUTF16(b []byte) bool { e, _ := utf16Order(b); return e != nil }
 
-// encodingDecl finds the encoding that an XML declaration names.
 var encodingDecl = regexp.MustCompile(`^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']`)
 
 // otherNames are names that only Java has, and encodings that are a part of another one.

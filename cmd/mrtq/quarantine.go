@@ -42,7 +42,6 @@ func defaultQuarantine(target place) string {
 	return ""
 }
 
-// keptBytes reads a quarantine file. It is nil if no file is given.
 func keptBytes(path string, target place) (map[string][][]byte, error) {
 	if path == "" {
 		return nil, nil

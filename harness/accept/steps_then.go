@@ -187,7 +187,6 @@ func (w *world) jobIsDeleted(folder string) error {
 	return errors.Join(w.itemIs("job", "deleted", "", ""), w.batchEntryMoves(folder, "deleted"))
 }
 
-// answerWarns expects no warning, or one that names the scenario's job or batch.
 func (w *world) answerWarns(how string) error {
 	if how == "has no warning" {
 		return cmp.Or(w.done(), equal("the warnings", len(w.last.Warnings), 0))

@@ -36,7 +36,6 @@ type batch struct {
 // In a rehearsal it can't.
 const ifUnsized = "lost-if-unsized"
 
-// fails reports whether the services can't finish what a finding of the plan is about.
 func fails(f *migration.Finding) bool {
 	return f.Effect == migration.EffectUnfit || f.Kind == ifUnsized
 }

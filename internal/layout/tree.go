@@ -101,7 +101,6 @@ func (p *place) at(segment string, params []param, match *regexp.Regexp) *place 
 	return c
 }
 
-// children are the places below p: literal names in order, then parameters in the map's order.
 func (p *place) children() []*place {
 	var all []*place
 	for _, name := range slices.Sorted(maps.Keys(p.literal)) {

@@ -56,7 +56,6 @@ var ErrOtherData = errors.New("the target already has znodes of the dump, with o
 // ErrRefused says that the target can't hold a znode of the dump. Nothing was written.
 var ErrRefused = errors.New("the target can't hold the dump")
 
-// refused is an [ErrRefused] about some znodes, with what to do.
 func refused(paths []string, why, instead string) error {
 	return fmt.Errorf("%w: %s%s: %s; nothing was written; %s", ErrRefused, paths[0], andMore(len(paths)-1), why, instead)
 }

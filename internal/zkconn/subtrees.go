@@ -175,7 +175,6 @@ func (r *Reader) branches(ctx context.Context, roots []string, most int) ([]bran
 	return branches, nil
 }
 
-// below is the common beginning of the paths of all znodes below a path.
 func below(path string) string {
 	if path == "/" {
 		return path

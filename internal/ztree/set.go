@@ -5,7 +5,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// nextVersion returns the version after have, or BadVersion if want is neither have nor -1.
 func nextVersion(have, want int32) (int32, error) {
 	if want != -1 && want != have {
 		return 0, jute.BadVersion
@@ -13,7 +12,6 @@ func nextVersion(have, want int32) (int32, error) {
 	return have + 1, nil
 }
 
-// allowed finds the node of a request that changes it, if the caller has the permission for that.
 func (db *Database) allowed(who Caller, path string, perm int32) (*znode.Node, error) {
 	if err := validatePath(path); err != nil {
 		return nil, err

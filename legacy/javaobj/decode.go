@@ -246,7 +246,6 @@ func (d *decoder) boxed(want string) (any, *Error) {
 	return v, nil
 }
 
-// string reads a string after its code, and gives it a handle.
 func (d *decoder) string(code byte) (text string, err *Error) {
 	at := d.pos
 	if code == tcString {
@@ -272,7 +271,6 @@ func (d *decoder) string(code byte) (text string, err *Error) {
 	return text, nil
 }
 
-// utf reads a 2-byte length and as many bytes of modified UTF-8.
 func (d *decoder) utf(want string) (string, *Error) {
 	length, err := d.take(2, want)
 	if err != nil {

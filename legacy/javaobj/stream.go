@@ -58,7 +58,6 @@ var (
 	booleanClass = &class{"java.lang.Boolean", "\xcd\x20\x72\x80\xd5\x9c\xfa\xee" + "\x02" + "\x00\x01" + "Z\x00\x05value" + "\x78", nil}
 )
 
-// classes is every class that a stream may name.
 var classes = map[string]*class{
 	hashtableClass.name:  hashtableClass,
 	propertiesClass.name: propertiesClass,

@@ -149,7 +149,6 @@ func (v *verifier) batchOf(n znode.Node) string {
 	return ""
 }
 
-// batchAt is the bid of the batch that a path below /batches belongs to; "" if no run created it.
 func (v *verifier) batchAt(path string) string {
 	for ; path != "/"; path = znode.Parent(path) {
 		if znode.Parent(path) == newqueue.BatchesPath && v.batches[znode.Name(path)] != nil {

@@ -287,7 +287,6 @@ func waitingJobs(s *migrate.Status) (n int) {
 	return n
 }
 
-// legacyText counts the legacy records that somebody has to know of; "" if there are none.
 func legacyText(legacy []migrate.LegacyStatus) (text string) {
 	var undecided, withdraw, unreadable, rest int
 	for _, l := range legacy {
