@@ -65,7 +65,6 @@ func parseXML(data []byte) (*document, *Error) {
 // UTF-8 already.
 func asIs(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 
-// offset returns where the byte of the guarded text lies in the payload.
 func (d *document) offset(guarded int) int {
 	o := d.source(guarded)
 	if d.encoding != nil {

@@ -124,7 +124,6 @@ func keptOwner(w *Writer, run string) []byte {
 	return []byte(chrooted(w.Address().Chroot, ledger.RunPath(run)))
 }
 
-// toCreate are the operations that create those znodes, by their paths on the server, that are not there.
 func toCreate(ctx context.Context, w *Writer, acl []ACL, paths ...string) (ops []znode.Op, err error) {
 	for _, path := range paths {
 		_, there, err := w.WithChroot("/").Exists(ctx, path)

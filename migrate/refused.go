@@ -8,7 +8,6 @@ import (
 	"mrtq/internal/znode"
 )
 
-// refusal is an operation that the server refused; nil if err is about none.
 func refusal(err error) *znode.MultiError {
 	var r *znode.MultiError
 	errors.As(err, &r)

@@ -205,7 +205,6 @@ func (r *release) isAbout(q newqueue.QueueHold) bool {
 	return slices.ContainsFunc(target.ReleasedTogether(q), func(q newqueue.QueueHold) bool { return slices.Contains(r.opt.Queues, q) })
 }
 
-// prepare refuses a legacy queue that is not that of the runs, or that the session can't change.
 func (r *release) prepare(ctx context.Context) error {
 	due := r.due()
 	if len(due) == 0 {
@@ -319,7 +318,6 @@ func (r *release) guards(but int) (checks []znode.Op) {
 	return checks
 }
 
-// empty are the batches of a done run all of whose own jobs were withdrawn.
 func (r *release) empty(run int) (bids []string) {
 	if r.t.Ledger.Runs[run].State != migration.RunDone {
 		return nil

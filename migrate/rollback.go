@@ -314,7 +314,6 @@ func (r *rollbackOp) stays(undo *RollbackResult, c *standing.Standing) {
 	}
 }
 
-// actedOn says what shows that a job was acted on; "" if nothing does.
 func actedOn(c *standing.Standing) string {
 	if c.Job != standing.Begun && c.Job != standing.NotBegun || c.JobRead.Gone() {
 		return ""

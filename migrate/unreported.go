@@ -19,7 +19,6 @@ type UnreportedBatch struct {
 
 func (b *UnreportedBatch) due() bool { return time.Since(b.Since) >= newqueue.ReportedWithin }
 
-// awaitsReport reports whether a batch in a state, in lower case, is reported when its jobs are done.
 func awaitsReport(state string) bool {
 	return newqueue.BatchState(strings.ReplaceAll(state, "updatereporting", "update-reporting")).AwaitsReport() // as either dialect spells it
 }

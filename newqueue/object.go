@@ -63,7 +63,6 @@ func (o Object) String(key string) (string, error) {
 	}
 }
 
-// strings returns the array of strings under a key, or nil if there is none.
 func (o Object) strings(key string) ([]string, error) {
 	var array []any
 	switch v := o[key].(type) {
@@ -85,8 +84,6 @@ func (o Object) strings(key string) ([]string, error) {
 	return out, nil
 }
 
-// count returns the whole number from 0 to 2^31-1 under a key, or 0 if there is
-// none.
 func (o Object) count(key string) (int, error) {
 	switch v := o[key].(type) {
 	case nil:
@@ -106,8 +103,6 @@ func (o Object) scalar(key string) (string, error) {
 	return o.String(key)
 }
 
-// number returns the whole number under a key, also if a string holds it, and 0 if
-// there is none.
 func (o Object) number(key string) (int64, error) {
 	s, err := o.scalar(key)
 	if s == "" {

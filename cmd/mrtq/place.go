@@ -58,7 +58,6 @@ func (p pair) inOneFile() bool { return p.source.File != "" && p.source.File == 
 
 func (p place) isServer() bool { return p.File == "" }
 
-// named is the file of a place. Path is "" if it is no file.
 func (p place) named() files.Named { return files.Named{By: p.what, Path: p.File} }
 
 // written is the file that a TARGET is kept in, if it is one.

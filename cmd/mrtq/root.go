@@ -213,7 +213,6 @@ func outputFlag(f *pflag.FlagSet, p *string, formats ...string) {
 	settings.Choice(f, p, "output", "o", "format", append([]string{"table"}, formats...)...)
 }
 
-// printAs prints what a command found or did in the format of -o: as JSON, or by people, which is for people.
 func (a *app) printAs(output string, found any, people func()) {
 	if output == "json" {
 		a.JSON(found)

@@ -10,8 +10,6 @@ import (
 var files = []string{"job.feature", "batch.feature", "access.feature", "acquire.feature", "locks.feature",
 	"stories.feature", "start.feature"}
 
-// featuresOf returns all features of the new queue for a dialect: those in features/,
-// and one for each entity with the pairs of states that have no transition.
 func featuresOf(d newqueue.Dialect) (all []Feature, err error) {
 	own, err := runner.Own(files...)
 	for _, f := range own {

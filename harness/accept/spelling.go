@@ -60,8 +60,6 @@ func (s spelling) state(name string) any {
 // none is the word in scenarios for no last successful status.
 const none = "none"
 
-// stateFromJSON returns the state that a value in JSON means. If the dialect doesn't have
-// such a state, it returns the text itself, in quotes.
 func (s spelling) stateFromJSON(spelled any) string {
 	text, _ := spelled.(string)
 	if name, known := s.names[text]; known {

@@ -135,8 +135,6 @@ func (w *world) newJob(name, batch string, s seed) error {
 	}))
 }
 
-// jobNodes returns the znodes of a job with these documents, in its three places. In dialect design a
-// deleted job has no entries.
 func (w *world) jobNodes(at, batch, state string, docs nodes) nodes {
 	all := below(at, docs)
 	all[at+"/bid"] = path.Base(batch)

@@ -119,7 +119,6 @@ func (w *world) batchIsCreated() error {
 	return w.created("/batches", nodes{"submission": w.submission(w.uuid)})
 }
 
-// numberIsNew compares with the numbers of all earlier batches, including the one that was removed.
 func (w *world) numberIsNew() error {
 	if bid := path.Base(w.names["batch"]); bid <= slices.Max(w.earlier) {
 		return fmt.Errorf("the batch is %s, but there were %v before", bid, w.earlier)

@@ -143,7 +143,6 @@ func (w *world) jobFailsThere(name, why string) error {
 	return nil
 }
 
-// note keeps the errors of an act that has several steps. A Then reports them.
 func (w *world) note(wrong ...error) { w.onTheWay = append(w.onTheWay, wrong...) }
 
 // allSucceedAtOnce starts the watchers first, so that they wait for the jobs.

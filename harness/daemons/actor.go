@@ -174,7 +174,6 @@ func (t *Turn) took(item string) {
 	t.world.Took[item] = append(t.world.Took[item], t.actor.daemon)
 }
 
-// work notes what a worker does for a record. The turn is stopped before it.
 func (t *Turn) work(what, record string, note func(*Execution)) {
 	t.before(what, record)
 	t.note(record, note)
@@ -190,7 +189,6 @@ func (t *Turn) note(record string, note func(*Execution)) {
 	note(e)
 }
 
-// takes notes that the worker has taken a record, and reaches that the record has reached a state.
 func (t *Turn) takes(record string) {
 	t.note(record, func(e *Execution) { e.Workers = append(e.Workers, t.actor.Name) })
 }

@@ -24,7 +24,6 @@ func (w *World) Daemon(d services.Daemon) *Actor {
 	return w.actor(string(d), d, act)
 }
 
-// deployed returns one process of each daemon but the cleanup, in the order of a round.
 func (w *World) deployed() []*Actor {
 	all := []*Actor{w.Daemon(services.BatchReport), w.Daemon(services.Batch)} // first, because they need not wait for a job
 	for _, d := range deployedDaemons {

@@ -54,7 +54,6 @@ func (h *Home) Payload(batchID, jobID string) Payload {
 	return h.others
 }
 
-// moveTo moves the payload. The turn is stopped before it.
 func (r *request) moveTo(t *Turn, p Payload) {
 	t.before("move the payload of", r.batchID+"/"+r.jobID)
 	t.world.Home.Put(r.batchID, r.jobID, p)

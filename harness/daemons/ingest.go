@@ -207,8 +207,6 @@ func (i *ingestion) identify() {
 	i.primaryID = i.world.object(i.primaryID, i.localID)
 }
 
-// object is the identifier service: it returns an object's id if it is given, else that
-// of the local id, else a new one. It remembers which object has the local id.
 func (w *World) object(ark, localID string) string {
 	if ark == "" {
 		ark = w.arks[localID]

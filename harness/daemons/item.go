@@ -25,7 +25,6 @@ var (
 	accessSteps = steps(states.Access)
 )
 
-// steps returns the states of an entity in dialect mrt-zk, and those that may follow.
 func steps(e states.Entity) map[string][]string {
 	all := map[string][]string{}
 	table := states.Transitions(e, string(newqueue.MrtZK))

@@ -24,7 +24,6 @@ type library struct {
 // original does, and ends where the original catches it: see try.
 type thrown struct{ error }
 
-// throw throws err, if it is not nil.
 func throw(err error) {
 	if err != nil {
 		panic(thrown{err})
@@ -113,7 +112,6 @@ func (l *library) get(path string) string {
 	return string(data)
 }
 
-// peek is get for who doesn't mind if it fails: then it returns "".
 func (l *library) peek(path string) (data string) {
 	_ = try(func() { data = l.get(path) })
 	return data
@@ -187,17 +185,13 @@ func lockName(id string) string {
 	return strings.NewReplacer(":/", "_", "/", "_").Replace(id)
 }
 
-// jsonProperty reads a JSON object. If the data is anything else, it throws.
 func (l *library) jsonProperty(path string) newqueue.Object { return parse(path, l.get(path)) }
 
-// peekJSON is jsonProperty for who doesn't mind if it fails: then it returns nil.
 func (l *library) peekJSON(path string) (o newqueue.Object) {
 	_ = try(func() { o = l.jsonProperty(path) })
 	return o
 }
 
-// optJSONProperty reads a JSON object. If there is no znode, or it has no data, it
-// returns an empty object.
 func (l *library) optJSONProperty(path string) newqueue.Object {
 	if !l.exists(path) {
 		return newqueue.Object{}

@@ -7,7 +7,6 @@ import (
 	"mrtq/internal/ztree"
 )
 
-// watcher returns the connection if the request asks for a watch, or nil.
 func (r *request) watcher() ztree.Watcher {
 	if r.Watch {
 		return r.c

@@ -249,7 +249,6 @@ func (s *Server) disconnected(c *conn) {
 	}
 }
 
-// identitiesOf returns the identities that a connection always has: its client's address.
 func identitiesOf(nc net.Conn) []jute.ID {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {

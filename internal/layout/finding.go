@@ -117,7 +117,6 @@ func (c *checker) find(f Finding) {
 // hundreds of thousands of findings.
 var digests = maphash.MakeSeed()
 
-// keep counts a finding, and keeps it if it is one of the first of its rule and severity.
 func (c *checker) keep(f Finding) {
 	of := Violation{f.Rule, f.Severity}
 	c.report.Counts[of]++

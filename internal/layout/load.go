@@ -79,7 +79,6 @@ func (l *loader) load(text []byte, dialect string) {
 	rows(l, y.Rules, groupPlace{}, l.rule)
 }
 
-// rows reads the rows for the map's dialect in turn, at one place of their group.
 func rows[T any](l *loader, list []row[T], at groupPlace, read func(T, int, groupPlace)) {
 	for _, r := range list {
 		if len(r.dialects) == 0 || slices.Contains(r.dialects, l.m.Dialect) {

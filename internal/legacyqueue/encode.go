@@ -40,8 +40,6 @@ func Encode(h legacy.Header, format legacy.Format, p legacy.Payload) ([]byte, er
 	return nil, fmt.Errorf("can't write %s as %s", legacy.AppendJSON(nil, p), format)
 }
 
-// entries calls write with each entry, in the order of the keys. A value of another type is
-// its text.
 func entries(p legacy.Payload, write func(key, value string)) {
 	for _, key := range slices.Sorted(maps.Keys(p)) {
 		value, _ := p.Text(key)

@@ -165,7 +165,6 @@ func (c causes) Unwrap() (errs []error) {
 	return errs
 }
 
-// hopeless reports whether another attempt can't help with any of the servers.
 func (c causes) hopeless() bool {
 	return !slices.ContainsFunc(c, func(one cause) bool { return !hopeless(one.err) })
 }

@@ -239,8 +239,6 @@ func (c *conn) fail(err error) {
 	c.pending, c.out = nil, nil
 }
 
-// finish ends the session on the server, if the server answers soon, and then the
-// connection.
 func (c *conn) finish(cause error) {
 	r := newCall(newPacket(jute.OpCloseSession, 0), 0)
 	if c.send(r) {

@@ -80,7 +80,6 @@ func (s *session) connectAny(ctx context.Context, goOn func(causes) bool) (*conn
 	}
 }
 
-// failed lists failures in the order of the address. Without any, it returns ctx's cause.
 func (s *session) failed(ctx context.Context, failures map[string]error) error {
 	var all causes
 	for _, server := range s.cfg.Address.Servers {

@@ -93,7 +93,6 @@ func (w *Writer) appendOp(b []byte, op znode.Op) []byte {
 	return jute.AppendInt(begin(jute.OpCheck), op.Version)
 }
 
-// appendACL appends an access control list. A nil one is open to all.
 func appendACL(b []byte, acl []znode.ACL) []byte {
 	if acl == nil {
 		acl = znode.OpenACL()

@@ -123,7 +123,6 @@ func (db *Database) RefuseTTL() { db.noTTL = true }
 // Later requests of clients do not change it.
 func (db *Database) Zxid() int64 { return db.newest }
 
-// isSpecial reports whether path is one of the nodes that cannot be deleted.
 func (db *Database) isSpecial(path string) bool {
 	return path == "/" || !db.bare && (path == SystemRoot || path == SystemRoot+"/quota" || path == SystemRoot+"/config")
 }

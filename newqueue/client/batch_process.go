@@ -133,7 +133,6 @@ func (b *Batch) start(ctx context.Context, jobs []znode.Op) (err error) {
 	return err
 }
 
-// startedBefore reports whether the batch became processing when it was acquired.
 func (b *Batch) startedBefore() bool {
 	_, ok := b.q.machines[states.Batch].By(states.Acquirer, states.Pending)
 	return ok && b.Status.State == newqueue.BatchProcessing

@@ -268,7 +268,6 @@ type node struct {
 	mzxid   int64
 }
 
-// maybe reads a znode that may not exist. ok is false if it does not.
 func (q *Queue) maybe(ctx context.Context, path string) (n node, ok bool, err error) {
 	n, err = read(ctx, path, func() (node, error) {
 		data, stat, err := q.conn.Get(q.path(path))

@@ -170,8 +170,6 @@ func (a *actor) doLock(ctx context.Context, r library.Request, answer *library.A
 	return unknown(r)
 }
 
-// unknown is the refusal of a request that makes no sense: a verb that there is not, or a worker's verb
-// about an item that it has not acquired.
 func unknown(r library.Request) error {
 	return &library.Refusal{Kind: library.Other, Text: fmt.Sprintf("this session can't %s %s %s: it has not acquired that, or there is no such verb", r.Verb, r.What, r.Item)}
 }

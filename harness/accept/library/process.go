@@ -146,8 +146,6 @@ func (d *Driver) start(ctx context.Context) (*process, error) {
 	return p, nil
 }
 
-// unknownName reports whether a name in without is neither a verb, with what it is about or without, nor another
-// thing that can be lacking.
 func unknownName(name string) bool {
 	verb, _, _ := strings.Cut(name, " ")
 	return name != "reasons" && name != "warnings" && !slices.ContainsFunc(Verbs, func(v Verb) bool { return v.Name == verb })

@@ -93,7 +93,6 @@ func (w *world) handedOver() (here, there int, err error) {
 	return here, there, equal("records are kept", len(s.legacy.Children(s.kept())), there)
 }
 
-// isIn checks in which queue the scenario's record is: "new", "legacy" or "no".
 func (w *world) isIn(queue string) error {
 	s, err := w.sides()
 	if err != nil {
@@ -168,7 +167,6 @@ func (w *world) begin(s *daemons.World) error {
 	return nil
 }
 
-// doneOnce: whoever did it.
 func (w *world) doneOnce() error {
 	done := w.services.Executions()
 	for n := range w.legacy.All("/") {

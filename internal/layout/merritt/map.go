@@ -103,7 +103,6 @@ func contentFault(r *layout.CodecInput, err error) {
 	r.Fault(kind, r.Node.Codec.Says, err.Error())
 }
 
-// object calls read, except for an empty object that is written as no data.
 func object(d newqueue.Dialect, read func(*layout.CodecInput) any) func(*layout.CodecInput) any {
 	return func(r *layout.CodecInput) any {
 		if d.IsEmptyObject(r.Data) {

@@ -88,7 +88,6 @@ func (c *Chain) commit(ctx context.Context, ops []znode.Op, next migration.Run) 
 	return nil
 }
 
-// refusedBy says why a transaction was refused. If the run's own record, at path, is not as it was, another migrator has taken over.
 func refusedBy(path string, err error) error {
 	var refused *znode.MultiError
 	if errors.As(err, &refused) && refused.Op.Path == path && IsRace(refused) {

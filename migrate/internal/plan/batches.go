@@ -17,7 +17,6 @@ func (b *Builder) batchOf(r migration.Record) *Batch {
 	return b.newBatch(key, r)
 }
 
-// addToBatch adds a job to its batch. adds says that the plan creates it.
 func (b *Builder) addToBatch(r migration.Record, s rules.State, adds bool) *Batch {
 	batch := b.batchOf(r)
 	batch.All.Add(r, s, b.plan.Dialect)
@@ -102,7 +101,6 @@ type late struct {
 	line   int // in Plan.Records
 }
 
-// postpone keeps a late record for [Builder.createLate], and reports whether it did.
 func (b *Builder) postpone(r migration.Record, s rules.State) bool {
 	if !b.plan.Resumes || r.Queue.IsAccess() || b.plan.Unfinished.HadRecord(r.Path) {
 		return false

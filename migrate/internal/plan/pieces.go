@@ -152,8 +152,6 @@ func (m *maker) closing(b *Batch) apply.Piece {
 	return apply.Piece{Build: func([]string) ([]znode.Op, []ledger.Line) { return m.creates(closingNodes(b, b.Folders)), nil }}
 }
 
-// closingNodes are the znodes that are created with a batch's last job, but those that are
-// there.
 func closingNodes(b *Batch, there []newqueue.BatchFolder) []rules.Node {
 	if slices.Contains(there, newqueue.FolderProcessing) {
 		return nil

@@ -102,7 +102,6 @@ var propertyOfKey, keyOfProperty = func() (properties, keys map[string]string) {
 	return properties, keys
 }()
 
-// submissionMode is update if the property "update" is true, as a Boolean or as text.
 func submissionMode(p legacy.Payload) string {
 	if strings.EqualFold(Text(p, keyUpdate), "true") {
 		return "update"
@@ -134,8 +133,6 @@ func metadata(p legacy.Payload) newqueue.Metadata {
 // keyUpdate is the one property for which the services demand a type: a boolean.
 const keyUpdate = "update"
 
-// updateFlag is the flag as a boolean: false if the record has none. ok is false if the
-// record's value is neither true nor false.
 func updateFlag(p legacy.Payload) (value, ok bool) {
 	switch v := p[keyUpdate].(type) {
 	case nil:

@@ -98,7 +98,6 @@ func (s *submission) share(key BatchKey, property string, wide, first bool, v, f
 	}
 }
 
-// of is the value of a property; nil if no record has one.
 func (s *submission) of(property string) *sharedValue {
 	for i := range s.values {
 		if s.values[i].property == property {

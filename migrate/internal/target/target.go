@@ -97,7 +97,6 @@ func (t *Target) HasQueue() bool {
 	return jobs || migration
 }
 
-// damaged notes the first damage of the migration's own records.
 func (t *Target) damaged(err error) {
 	if t.Damage == nil {
 		t.Damage = err

@@ -179,7 +179,6 @@ func compareNodes(want []rules.Node, got []znode.Node, restored bool) string {
 // oneMore is a difference that [verifier.addition] names, when all children were read.
 const oneMore = "it has a child that the run did not make"
 
-// addition is [oneMore] with the child among a job's znodes, if it is still there.
 func (v *verifier) addition(it item, nodes []znode.Node) string {
 	made := it.job().Nodes(v.dialect)
 	for _, n := range nodes {

@@ -66,7 +66,6 @@ func (c *acceptCmd) drivers(ctx context.Context, server *harness.Server, session
 // maybeRole is what a mistyped role looks like. A variable for the command is in capitals.
 var maybeRole = regexp.MustCompile(`^[A-Za-z]*[a-z][A-Za-z]*$`)
 
-// rolesOf splits the value of --implementation: ROLE=COMMAND, or a command for all roles.
 func rolesOf(given string) ([]library.Role, string) {
 	if role, command, ok := strings.Cut(given, "="); ok && slices.Contains(library.Roles, library.Role(role)) {
 		return []library.Role{library.Role(role)}, command

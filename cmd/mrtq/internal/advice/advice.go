@@ -272,7 +272,6 @@ func (a Adviser) awaitLegacy(s Situation) Next {
 	return Next{Ways: []Way{{"When the legacy workers are done", a.rerun("release")}, {"If all legacy workers are stopped", a.rerun("release", Set("workers-stopped", fmt.Sprint(s.AtWork))...)}}}
 }
 
-// rerun is the command that runs, or another one with its target, with more flags.
 func (a Adviser) rerun(name string, flags ...Flag) string {
 	if a.Name == name {
 		return a.Really(flags...)

@@ -147,8 +147,6 @@ func (a Adviser) withoutChoices() Adviser {
 	return a
 }
 
-// planFlags are the settings of a saved plan that was given with --plan, and the file in
-// which the next one is saved.
 func (a Adviser) planFlags(s Situation) []Flag {
 	if s.PlanFile == "" {
 		return nil

@@ -149,7 +149,6 @@ func writeCommands(b *strings.Builder, cmd *cobra.Command) {
 	write(title, rest)
 }
 
-// reflow fills the paragraphs of a text up to the width of help. Indented lines stay as they are.
 func reflow(s string) string {
 	paragraphs := strings.Split(strings.TrimSpace(s), "\n\n")
 	for i, p := range paragraphs {

@@ -119,7 +119,6 @@ func (m *meter) tick() {
 	}
 }
 
-// silent is for how long the servers have not answered; 0 if that is no longer than usual.
 func (m *meter) silent() time.Duration {
 	if m.silence == nil || m.silence() < patience {
 		return 0
@@ -157,7 +156,6 @@ func (m *meter) Write(b []byte) (int, error) {
 	return m.out.Write(b)
 }
 
-// ask prints a question, and nothing after it until a step goes on.
 func (m *meter) ask(question string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

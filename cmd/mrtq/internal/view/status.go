@@ -277,7 +277,6 @@ func completingText(left int) string {
 	return "the completion is not finished: the kept bytes of " + screen.Count(left, "record are", "records are") + " still to be removed"
 }
 
-// waitingJobs counts the jobs and requests that no worker takes before an administrator acts.
 func waitingJobs(s *migrate.Status) (n int) {
 	for _, c := range stateCounts(s) {
 		if c.what != "batches" && (c.State == string(newqueue.JobHeld) || c.State == string(newqueue.JobFailed)) {

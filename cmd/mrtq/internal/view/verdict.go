@@ -85,7 +85,6 @@ func Verdict(s *screen.Screen, v *migration.Verdict) {
 	}
 }
 
-// released are the released queues that no later run holds.
 func released(v *migration.Verdict) []newqueue.QueueHold {
 	return slices.DeleteFunc(slices.Clone(v.Released), func(q newqueue.QueueHold) bool {
 		return slices.ContainsFunc(v.Holds, func(h migration.Hold) bool { return h.Queue == q && h.OfRun() })

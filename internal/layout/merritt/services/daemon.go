@@ -69,7 +69,6 @@ func Worker(state, last newqueue.JobState) Daemon {
 	return ""
 }
 
-// turn is a daemon's place in the chain, -1 if it acquires no jobs.
 func (d Daemon) turn() int {
 	for i, c := range chain {
 		if c.daemon == d {

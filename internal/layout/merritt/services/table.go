@@ -69,7 +69,6 @@ var Requirements = forEach([]Requirement{
 	{ID: "R33", Of: OfAccess, Node: "status token", Says: readable, faults: unreadable, Then: BreaksPage, By: []Daemon{Admin}},
 })
 
-// forEach makes a row for each node and each key of a row that names several.
 func forEach(rows []Requirement) (all []Requirement) {
 	for _, d := range rows {
 		for node := range strings.SplitSeq(d.Node, " ") {

@@ -114,7 +114,6 @@ func isDate(s string) bool {
 	})
 }
 
-// stateOf is the state that a name in a status means, "" for an unknown one.
 func stateOf(name any) newqueue.JobState {
 	s, _ := name.(string)
 	if !slices.Contains(jobStates, s) {
