@@ -198,3 +198,51 @@ func TestFinishedWithItsOwnQueues(t *testing.T) {
 		})
 	}
 }
+
+// A run took the access queues' nodes for each other, when they were empty. The newest run that was not rolled back, or else the newest, says what they
+// are: a node has one kind.
+func TestNodesThatTwoRunsTookAsDifferentKinds(t *testing.T) {
+	const small, large = "/accessSmall.1", "/accessLarge.1"
+	mistyped := migration.Queues{Nodes: map[migration.QueueKind][]string{migration.Ingest: {"/ingest"}, migration.AccessSmall: {large}, migration.AccessLarge: {small}, migration.Inventory: {"/mrt.lock"}}}
+	for name, goesOn := range map[string]func(*site, migrate.MigrateOptions){
+		"the first was rolled back": func(s *site, opt migrate.MigrateOptions) {
+			s.mustRollback(migrate.RollbackOptions{})
+			s.mustMigrate(opt)
+		},
+		"the first was not rolled back": func(s *site, opt migrate.MigrateOptions) { s.mustMigrate(opt) },
+		"both were rolled back": func(s *site, opt migrate.MigrateOptions) {
+			s.mustRollback(migrate.RollbackOptions{})
+			s.mustMigrate(opt)
+			s.mustRollback(migrate.RollbackOptions{})
+		},
+		"a run with the same mistake was rolled back after the right one": func(s *site, opt migrate.MigrateOptions) {
+			s.mustRollback(migrate.RollbackOptions{})
+			s.mustMigrate(opt)
+			s.release()
+			s.late(900)
+			opt.HoldAgain = true
+			s.must(errorOf(migrate.Migrate(t.Context(), value(migrate.OpenSource(t.Context(), &s.w.Reader, mistyped, legacy.Options{}))(s), s.w, opt)))
+			s.mustRollback(migrate.RollbackOptions{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
+			s.ensure(small, large, "/mrt.lock")
+			src := value(migrate.OpenSource(t.Context(), &s.w.Reader, mistyped, legacy.Options{}))(s)
+			s.must(errorOf(migrate.Migrate(t.Context(), src, s.w, s.options())))
+			s.create(small+"/mrtQ-000000000001", record(t, legacy.Pending, token("s")))
+			s.create(large+"/mrtQ-000000000001", record(t, legacy.Pending, token("l")))
+			goesOn(s, s.options())
+			src = value(migrate.OpenOrigin(t.Context(), &s.w.Reader))(s)
+			if got := migration.DefaultQueues().Changes(src.Queues); got != "" || src.Kind(small+"/x") != migration.AccessSmall {
+				t.Errorf("%s", got)
+			}
+			if s.status().Newest().State == migration.RunDone {
+				s.mustVerify()
+				s.release()
+				s.mustVerify()
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -56,31 +57,38 @@ func openOrigin(ctx context.Context, t *target.Target, run *migration.Run, queue
 	return src, cancelled(err)
 }
 
-// originRun is the run that says where the legacy queue is: the newest one that was not rolled back, or else the newest; nil
-// if there is none.
+// originRun is the run that says where the legacy queue is; nil if there is none.
 func originRun(t *target.Target) *migration.Run {
-	for i := range slices.Backward(t.Ledger.Runs) {
-		if run := &t.Ledger.Runs[i]; run.State != migration.RunRolledBack {
-			return run
-		}
+	for run := range newestFirst(t) {
+		return run
 	}
-	return t.Ledger.Newest()
+	return nil
 }
 
-// allQueues are the queues of all runs that took their records from below a chroot.
-func allQueues(t *target.Target, chroot string) migration.Queues {
-	all := migration.Queues{Nodes: map[migration.QueueKind][]string{}}
-	add := func(to []string, paths []string) []string {
-		for _, path := range paths {
-			if !slices.Contains(to, path) {
-				to = append(to, path)
+// newestFirst yields those runs that were not rolled back, the newest first, and then the others in the same way.
+func newestFirst(t *target.Target) iter.Seq[*migration.Run] {
+	return func(yield func(*migration.Run) bool) {
+		for _, rolledBack := range []bool{false, true} {
+			for i := range slices.Backward(t.Ledger.Runs) {
+				if run := &t.Ledger.Runs[i]; rolledBack == (run.State == migration.RunRolledBack) && !yield(run) {
+					return
+				}
 			}
 		}
-		return to
 	}
-	for _, run := range t.Ledger.Runs {
+}
+
+// allQueues are the queues of all runs that took their records from below a chroot. A run that was told wrong kinds may have been rolled
+// back, so a node is what the first run in the order of newestFirst says.
+func allQueues(t *target.Target, chroot string) migration.Queues {
+	all := migration.Queues{Nodes: map[migration.QueueKind][]string{}}
+	for run := range newestFirst(t) {
 		if !run.Origin.OneEnsemble || run.Origin.Chroot != chroot {
 			continue
+		}
+		taken := all.Roots()
+		add := func(to []string, paths []string) []string {
+			return append(to, slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(taken, path) })...)
 		}
 		for kind, paths := range run.Origin.Queues.Nodes {
 			all.Nodes[kind] = add(all.Nodes[kind], paths)

@@ -212,8 +212,8 @@ func (s *Source) NextNumbers() map[string]uint32 {
 // Kind returns the kind of the queue that a record is in; "" if its parent is no queue node.
 func (s *Source) Kind(record string) migration.QueueKind {
 	parent := znode.Parent(record)
-	for kind, nodes := range s.Queues.Nodes {
-		if slices.Contains(nodes, parent) {
+	for _, kind := range migration.QueueKinds {
+		if slices.Contains(s.Queues.Nodes[kind], parent) {
 			return kind
 		}
 	}
