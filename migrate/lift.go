@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,17 +58,21 @@ func (l *liftPlan) mustStay(opt ReleaseOptions, together []newqueue.QueueHold, u
 	if asks >= 0 {
 		l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrUndecided, undecided[asks].Record))
 	}
-	work = slices.DeleteFunc(slices.Clone(work), func(w migration.LegacyActivity) bool { return !slices.Contains(together, w.Queue) })
-	if len(work) == 0 || opt.acceptsWork(work) {
+	here := slices.IndexFunc(work, func(w migration.LegacyActivity) bool { return slices.Contains(together, w.Queue) })
+	if here < 0 || opt.acceptsWork(work) {
 		return asks >= 0
 	}
-	for _, w := range work {
-		if !slices.Contains(l.atWork, w) {
-			l.atWork = append(l.atWork, w)
-		}
-	}
-	l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrAtWork, work[0].Path))
+	l.atWork = slices.SortedStableFunc(slices.Values(work), byRelease) // all, because that is what the operator counts
+	l.stays = errors.Join(l.stays, fmt.Errorf("%w: %s", ErrAtWork, work[here].Path))
 	return true
+}
+
+// byRelease orders as the queues are released.
+func byRelease(a, b migration.LegacyActivity) int {
+	first := func(w migration.LegacyActivity) int {
+		return slices.Index(newqueue.QueueHolds, target.ReleasedTogether(w.Queue)[0])
+	}
+	return cmp.Compare(first(a), first(b))
 }
 
 // setOwners is the operation that gives a hold these owners. Without any, the hold goes.

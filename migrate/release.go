@@ -28,7 +28,7 @@ type ReleaseOptions struct {
 	Collections []string             // to release
 	// Others also lifts the holds of people and other clients.
 	Others bool
-	// WorkersStopped is how many consumed records and locks of the legacy queue nobody works on any more.
+	// WorkersStopped is how many consumed records and locks of the legacy queue nobody works on any more, in all queues to release.
 	WorkersStopped int
 	// LedgerDamaged lifts holds although the migration's own records are damaged. No record is handed over then.
 	LedgerDamaged bool
@@ -222,7 +222,6 @@ func (r *release) whoWorks(ctx context.Context) error {
 		return nil
 	}
 	work, err := r.legacyWork(ctx)
-	work = slices.DeleteFunc(work, func(w migration.LegacyActivity) bool { return !r.isAbout(w.Queue) })
 	if err == nil && !r.opt.acceptsWork(work) {
 		r.res.AtWork = append(r.res.AtWork, work...)
 	}
@@ -345,10 +344,11 @@ func (r *release) count(c *standing.Standing) {
 	}
 }
 
-// legacyWork is what shows that legacy workers may be at work. If every run was rolled back, the records that wait are
+// legacyWork is what shows that legacy workers may be at work in the queues to release. If every run was rolled back, the records that wait are
 // theirs, and the jobs that stayed can wait until these are done.
 func (r *release) legacyWork(ctx context.Context) ([]migration.LegacyActivity, error) {
-	return findActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
+	work, err := findActivity(ctx, r.src, r.t.Ledger.AllRolledBack())
+	return slices.DeleteFunc(work, func(w migration.LegacyActivity) bool { return !r.isAbout(w.Queue) }), err
 }
 
 // lift lifts the holds in one transaction. It succeeds only if the runs and the holds are as they were read.
