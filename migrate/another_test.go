@@ -212,6 +212,60 @@ func TestAnswerAboutTwoOfOneName(t *testing.T) {
 	})
 }
 
+// Two records of one name must be decided about, and neither is absent: an answer that names the record is taken for neither, and one that names its
+// job is about that one.
+func TestAnswerThatNamesAJob(t *testing.T) {
+	const first, second = "/jobs/jid0000000001", "/jobs/jid0000000002"
+	for name, c := range map[string]struct {
+		happens func(s *site, data []byte)
+		renamed bool
+	}{
+		"one was handed over and is there again, and the other was renamed and begun": {happens: func(s *site, data []byte) {
+			s.remove(newqueue.QueueHoldPath(newqueue.HoldIngest))
+			s.set(second+"/space_needed", []byte("7"))
+			s.rename(ingest(1), ingest(77))
+			s.create(ingest(1), data)
+		}, renamed: true},
+		"both were handed over, and what has their name has no key": {happens: func(s *site, _ []byte) {
+			s.release()
+			s.create(ingest(1), []byte("garbage"))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			records := pendings(t, 1, 1)
+			s := serve(t, queueTree(t, records), newqueue.Design)
+			s.mustMigrate(s.options())
+			s.release()
+			s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
+			s.mustMigrate(s.further())
+			c.happens(s, records[ingest(1)])
+			is := func(answers map[string]migration.Answer) (*migrate.ReleaseResult, error) {
+				return s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{RecordIs: answers}})
+			}
+			res, err := is(map[string]migration.Answer{ingest(1): migration.AnswerLegacy})
+			if !errors.Is(err, migrate.ErrUndecided) || res.Withdrawn != 0 || len(res.Undecided) != 2 || res.Undecided[0].Why == "" || res.Undecided[1].Why == "" {
+				t.Fatalf("%v, %+v", err, res)
+			}
+			if _, err = is(map[string]migration.Answer{"/jobs/jid0000000099": migration.AnswerNew}); !errors.Is(err, migrate.ErrNotFound) {
+				t.Errorf("a job that no run created: %v", err)
+			}
+			res, err = is(map[string]migration.Answer{first: migration.AnswerLegacy})
+			if !errors.Is(err, migrate.ErrUndecided) || res.Withdrawn != 1 || len(res.Undecided) != 1 || res.Undecided[0].Job != second || s.has(first) {
+				t.Errorf("%v, %+v", err, res)
+			}
+			for range 2 { // who gives the command again, does it with the same answers
+				if res, err = is(map[string]migration.Answer{first: migration.AnswerLegacy, second: migration.AnswerNew}); err != nil {
+					t.Errorf("%v, %+v", err, res)
+				}
+			}
+			if !s.has(second) || s.has(ingest(77)) || s.has(ingest(1)) != c.renamed {
+				t.Errorf("%s", s.legacy())
+			}
+		})
+	}
+}
+
 // Its queue is made again, and a record is submitted again under another name: it is renamed, and release and rollback take it as such.
 func TestSubmittedAgainInAQueueThatWasMadeAgain(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {

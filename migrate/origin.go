@@ -111,7 +111,7 @@ func checkOrigin(ctx context.Context, src *Source, t *target.Target, entries []*
 		switch {
 		case e.HandedOver && is == standing.Removed:
 			return fmt.Errorf("%w: %w: %s. Create it, so that records can be given back", ErrOtherSource, ErrQueueGone, path)
-		case e.HandedOver, is == standing.Same, src.Has(e.Record), d.Vanished != migration.AnswerNone, d.RecordIs[e.Record] != migration.AnswerNone:
+		case e.HandedOver, is == standing.Same, src.Has(e.Record), d.Vanished != migration.AnswerNone, cmp.Or(d.RecordIs[e.Job], d.RecordIs[e.Record]) != migration.AnswerNone:
 			continue
 		}
 		if renames == nil {

@@ -162,7 +162,7 @@ const maxRead part.Size = 1000
 // Decisions are what somebody decided about records of which nothing shows whether the job or the legacy queue has
 // the work.
 type Decisions struct {
-	// RecordIs has the queue that single records belong to, by their paths.
+	// RecordIs has the queue that single records belong to, by their paths, or by those of their jobs: two records can have had one name.
 	RecordIs map[string]migration.Answer
 	// Vanished is about all records that are not there any more and whose jobs nobody has begun.
 	Vanished migration.Answer
@@ -173,9 +173,9 @@ type Decisions struct {
 
 // check refuses decisions about records that were never migrated. Those whose jobs were withdrawn are decided.
 func (d Decisions) check(t *target.Target) error {
-	for record := range d.RecordIs {
-		if !t.Ledger.Knows(record) {
-			return fmt.Errorf("%s: %w", record, ErrNotFound)
+	for path := range d.RecordIs {
+		if !t.Ledger.Knows(path) && !t.Ledger.MayHaveGiven(path) {
+			return fmt.Errorf("%s: %w", path, ErrNotFound)
 		}
 	}
 	return nil

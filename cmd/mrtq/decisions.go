@@ -28,7 +28,7 @@ type decisionFlags struct {
 }
 
 func (d *decisionFlags) flags(f *pflag.FlagSet) {
-	f.StringArrayVar(&d.recordIs, "record-is", nil, "decide about one record: `new=RECORD` leaves its work to the job, legacy=RECORD to the legacy queue; can be repeated")
+	f.StringArrayVar(&d.recordIs, "record-is", nil, "decide about one record: `new=RECORD` leaves its work to the job, legacy=RECORD to the legacy queue; if two records had one name, RECORD is the path of the job; can be repeated")
 	settings.Choice(f, &d.vanished, "vanished", "", "decide about all records that are gone and whose jobs nobody has begun: legacy workers did them (legacy), or the jobs are to run (new)", "new", "legacy")
 	f.Lookup("vanished").DefValue = "" // there is none: somebody must decide
 	d.vanished = ""
@@ -40,7 +40,7 @@ func (d *decisionFlags) decisions(a *app, target place) (opt migrate.Decisions, 
 	for _, text := range d.recordIs {
 		side, record, _ := strings.Cut(text, "=")
 		if !slices.Contains(migration.Answers, migration.Answer(side)) || znode.ValidatePath(record) != nil {
-			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record", advice.Word(text))
+			return opt, exit.Usagef("--record-is %s: expected new=RECORD or legacy=RECORD, where RECORD is the path of a legacy record, or of its job", advice.Word(text))
 		}
 		opt.RecordIs[record] = migration.Answer(side)
 	}

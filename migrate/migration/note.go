@@ -11,6 +11,8 @@ type Note struct {
 	Question Question           `json:"question,omitempty"`
 	Why      string             `json:"why,omitempty"`
 	Queue    newqueue.QueueHold `json:"-"`
+	// Namesake says that somebody may have to decide about another record of its name, too, so that an answer must name the job.
+	Namesake bool `json:"-"`
 }
 
 // Question is what somebody must decide about a record.

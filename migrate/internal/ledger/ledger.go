@@ -128,6 +128,12 @@ func (l *Ledger) give(path string) {
 // stopped while it worked on the one would go on with the other.
 func (l *Ledger) LastGiven(parent string) string { return l.given[parent] }
 
+// MayHaveGiven reports whether a job or request can be one that a run created, even if it was removed since.
+func (l *Ledger) MayHaveGiven(job string) bool {
+	name, last := znode.Name(job), l.LastGiven(znode.Parent(job))
+	return len(name) == len(last) && name <= last
+}
+
 // entryOf finds the entry of a line's record and job, nil if there is none, and the index of the record's
 // entry after it, -1 if there is none.
 func (l *Ledger) entryOf(line Line) (e *Migrated, younger int32) {

@@ -38,7 +38,8 @@ type Standing struct {
 	// Kept is set it has the record's bytes.
 	KeptNode znode.Node
 
-	thereNow *ledger.Migrated // the other record that has its name now, if a run has migrated that
+	named    source.Fetched // what has its name now, whichever record it is
+	namesake bool           // see [migration.Note]; known if somebody must decide
 }
 
 // Reader reads records and jobs, and decides about them.
@@ -49,7 +50,7 @@ type Reader struct {
 	Src *source.Source
 	// Decide is [DecideRelease] or [DecideRollback].
 	Decide func(Facts, migration.Answer) Decision
-	// Answers are about single records, by path. Vanished is about all of Missing, which are the records that were not there when the
+	// Answers are about single records, by the path of the record or of its job. Vanished is about all of Missing, which are the records that were not there when the
 	// command began: nobody has decided about those that leave the legacy queue while it runs.
 	Answers  map[string]migration.Answer
 	Vanished migration.Answer
@@ -127,11 +128,12 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 		if c.Facts = l.recordFacts(c); c.Record == Unknown && !l.MayBeUnknown {
 			return nil, Unreadable(c.Entry.Record, c.RecordRead)
 		}
+		c.named = c.RecordRead
 		if c.Another {
 			if isNew(l.Target.Ledger, c.Entry, c.RecordRead) {
 				c.Other = c.RecordRead
 			}
-			c.thereNow, c.RecordRead = EntryOf(l.Target.Ledger, c.RecordRead), source.Fetched{}
+			c.RecordRead = source.Fetched{}
 		}
 	}
 	if err := l.readKept(ctx, cases); err != nil {
@@ -148,15 +150,16 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	}
 	for i := range cases {
 		c := &cases[i]
-		answer, unclear := l.Answers[c.Entry.Record], false
-		if answer != migration.AnswerNone && l.hasNamesake(c) {
-			answer, unclear = migration.AnswerNone, true
+		answer, byName := l.Answers[c.Entry.Job], l.Answers[c.Entry.Record]
+		if answer == migration.AnswerNone && byName != migration.AnswerNone && !l.hasNamesake(c) {
+			answer = byName
 		}
 		if answer == migration.AnswerNone && c.Record == Absent && l.Missing[c.Entry.Record] {
 			answer = l.Vanished
 		}
-		if c.Decision = l.Decide(c.Facts, answer); unclear && c.Action == Ask {
-			c.Why = "two records of this name must be decided about: --vanished answers for one that is not there"
+		c.Decision = l.Decide(c.Facts, answer)
+		if c.namesake = c.Action == Ask && l.hasNamesake(c); c.namesake && answer != byName && c.Why == "" {
+			c.Why = fmt.Sprintf("another record had its name, too, so the answer must name its job: --record-is new=%[1]s or legacy=%[1]s", c.Entry.Job)
 		}
 		if l.Src == nil && c.Action != Withdraw {
 			c.Decision = Decision{Action: Stay}
@@ -165,11 +168,11 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 	return cases, nil
 }
 
-// hasNamesake reports whether somebody may have to decide about another record of a record's name, too: one that was not handed over, or is
-// there again.
+// hasNamesake reports whether somebody may have to decide about another record of a record's name, too: one that was not handed over, or that
+// what has the name may be.
 func (l *Reader) hasNamesake(c *Standing) bool {
 	for e := range l.Target.Ledger.Named(c.Entry.Record) {
-		if e != c.Entry && (!e.HandedOver || e == c.thereNow) {
+		if e != c.Entry && (!e.HandedOver || c.named.There && !FactsOf(e, &l.Target.Ledger.Runs[e.Run], c.named, l.queues).Another) {
 			return true
 		}
 	}
@@ -320,7 +323,7 @@ func (c *Standing) Queue() newqueue.QueueHold { return rules.KindOf(c.Entry.Job)
 
 // Note returns what there is to say, and why.
 func (c *Standing) Note(why string) migration.Note {
-	n := migration.Note{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: cmp.Or(c.Why, why), Queue: c.Queue()}
+	n := migration.Note{Record: c.Entry.Record, Job: c.Entry.Job, Question: c.Question, Why: cmp.Or(c.Why, why), Queue: c.Queue(), Namesake: c.namesake}
 	if !c.JobRead.Gone() {
 		n.State, _ = c.JobRead.Status()
 	}

@@ -245,12 +245,16 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return Next{Ways: append(ways, Way{"If the other one is the mistake, roll that back first, and then", command()})}
 	}
 	u := s.Undecided[0]
-	isNew, isLegacy := "If the job has the work of "+u.Record, "If the legacy queue has it"
+	record, key := u.Record, u.Record
+	if u.Namesake {
+		record, key = u.Record+" (its job is "+u.Job+")", u.Job
+	}
+	isNew, isLegacy := "If the job has the work of "+record, "If the legacy queue has it"
 	if u.Question == migration.QuestionJobGone {
-		isNew, isLegacy = "If the work of "+u.Record+" was done in the new queue", "If legacy workers are to do it"
+		isNew, isLegacy = "If the work of "+record+" was done in the new queue", "If legacy workers are to do it"
 	}
 	is := func(side migration.Answer) string {
-		return command(Set("record-is", string(side)+"="+u.Record)...)
+		return command(Set("record-is", string(side)+"="+key)...)
 	}
 	return Next{Ways: []Way{{isNew, is(migration.AnswerNew)}, {isLegacy, is(migration.AnswerLegacy)}}}
 }

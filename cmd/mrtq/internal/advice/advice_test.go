@@ -49,6 +49,16 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// If two records had one name, the answer names the job.
+func TestDecideAboutTwoOfOneName(t *testing.T) {
+	at := Situation{Target: "T", Undecided: []migration.Note{{Record: "/ingest/0", Job: "/jobs/1", Question: migration.QuestionBoth, Namesake: true}}}
+	a := Adviser{Name: "release", Args: []string{"T"}, Takes: func(string, string) bool { return true }}
+	const want = "Choose: If the job has the work of /ingest/0 (its job is /jobs/1): mrtq release T --record-is new=/jobs/1 If the legacy queue has it: mrtq release T --record-is legacy=/jobs/1"
+	if got := shown(a.Next(migrate.StepDecideRecords, at)); got != want {
+		t.Errorf("%s\nexpected %s", got, want)
+	}
+}
+
 // A completed run has no way back.
 func TestRepair(t *testing.T) {
 	a := Adviser{Name: "verify", Takes: func(string, string) bool { return true }}
