@@ -65,17 +65,22 @@ func originRun(t *target.Target) *migration.Run {
 	return nil
 }
 
-// newestFirst yields those runs that were not rolled back, the newest first, and then the others in the same way.
+// newestFirst yields those runs that were not rolled back, the newest first, then in the same way those of which something stayed, and then
+// the others.
 func newestFirst(t *target.Target) iter.Seq[*migration.Run] {
-	return func(yield func(*migration.Run) bool) {
-		for _, rolledBack := range []bool{false, true} {
-			for i := range slices.Backward(t.Ledger.Runs) {
-				if run := &t.Ledger.Runs[i]; rolledBack == (run.State == migration.RunRolledBack) && !yield(run) {
-					return
-				}
+	var ranks [3][]*migration.Run
+	for i := range slices.Backward(t.Ledger.Runs) {
+		run, rank := &t.Ledger.Runs[i], 0
+		if run.State == migration.RunRolledBack {
+			rank = 2
+			for range t.Ledger.OfRun(i) {
+				rank = 1
+				break
 			}
 		}
+		ranks[rank] = append(ranks[rank], run)
 	}
+	return slices.Values(slices.Concat(ranks[:]...))
 }
 
 // allQueues are the queues of all runs that took their records from below a chroot. A run that was told wrong kinds may have been rolled

@@ -319,6 +319,39 @@ func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
 	}
 }
 
+// A run has a job that stayed, and a later one through another chroot was rolled back whole: the first one's queue decides when the job can run.
+func TestOriginOfTheJobsThatStay(t *testing.T) {
+	tree := znode.NewTree()
+	for _, path := range []string{"/s4", "/new"} {
+		put(t, tree, path, []byte{})
+	}
+	for n := range queueTree(t, pendings(t, 2, 2)).All("/") {
+		if n.Path != "/" {
+			put(t, tree, "/s4"+n.Path, n.Data)
+		}
+	}
+	tree.SettleStats(1)
+	s := serve(t, tree, newqueue.Design)
+	a := s.beside("/new")
+	a.from, _ = s.open("/s4")
+	a.mustMigrate(a.options())
+	a.release()
+	s.set("/new/jobs/jid0000000001/space_needed", []byte("7"))
+	a.mustRollback(migrate.RollbackOptions{})
+	s.ensure("/other", "/other/ingest")
+	s.create("/other"+ingest(1), record(t, legacy.Pending, job("other", "7")))
+	a.from, _ = s.open("/other")
+	a.mustMigrate(a.further())
+	a.mustRollback(migrate.RollbackOptions{})
+	s.remove("/other")
+	if l := a.status().Legacy; len(l) == 0 || l[0].Records != 1 {
+		t.Errorf("status: %+v", l)
+	}
+	if res, err := migrate.Release(t.Context(), a.w, migrate.ReleaseOptions{}); !errors.Is(err, migrate.ErrAtWork) || len(res.AtWork) != 1 || res.AtWork[0].Path != ingest(2) {
+		t.Errorf("release: %v, %+v", err, res)
+	}
+}
+
 // A record was requeued between the migrations of two targets, so they know it by other bytes, and by one key.
 func TestTakenAfterARequeue(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
