@@ -433,10 +433,12 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 	}
 	var ops []znode.Op
 	undo.Unrelated = r.target.CountUnrelated(names)
-	undo.Held = r.stayed(names) || len(undo.Keeps) > 0
+	last := r.isLast()
+	undo.Held = last && r.stayed(names) || len(undo.Keeps) > 0
 	for _, h := range r.target.Holds {
-		if !undo.Held && h.Queue != "" && h.Owners.Has(r.run().ID) {
-			ops = append(ops, setOwners(h, h.Owners.Without(r.run().ID)))
+		owners := slices.DeleteFunc(slices.Clone(h.Owners), func(o migration.HoldOwner) bool { return o.By == r.run().ID || last && migration.IsRunID(o.By) })
+		if !undo.Held && h.Queue != "" && len(owners) < len(h.Owners) {
+			ops = append(ops, setOwners(h, owners))
 		}
 	}
 	removeKeptParents(ctx, r.w, r.run()) // before the end, so that a killed rollback does it again
@@ -450,14 +452,18 @@ func (r *rollbackOp) end(ctx context.Context, chain *apply.Chain, undo *Rollback
 	return nil
 }
 
-// stayed reports whether jobs of other runs stay, all of which were rolled back, so that legacy workers can start when this
-// rollback ends. A release had lifted their holds, and this rollback has them now.
-func (r *rollbackOp) stayed(names *target.Names) bool {
+// isLast reports whether all other runs were rolled back, so that legacy workers can start when this rollback ends.
+func (r *rollbackOp) isLast() bool {
 	for i, run := range r.target.Ledger.Runs {
 		if i != r.index && run.State != migration.RunRolledBack {
 			return false
 		}
 	}
+	return true
+}
+
+// stayed reports whether jobs of other runs stay. If a release had lifted their holds, this rollback has them now.
+func (r *rollbackOp) stayed(names *target.Names) bool {
 	for e := range r.target.Ledger.All() {
 		if int(e.Run) != r.index && names.Has(e.Job) {
 			return true

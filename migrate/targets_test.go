@@ -317,6 +317,9 @@ func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
 	if undo, err := migrate.Rollback(t.Context(), a.w, "run0000000000", opt); err != nil || undo.GivesBack != 1 || !s.has("/s4"+ingest(1)) {
 		t.Errorf("%v, %+v", err, undo)
 	}
+	if held := a.holdsNow(); held != "" { // the last job that stayed is gone, so the holds of the other run are, too
+		t.Errorf("held: %s", held)
+	}
 }
 
 // A run has a job that stayed, and a later one through another chroot was rolled back whole: the first one's queue decides when the job can run.
