@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -140,4 +141,14 @@ func silent(t *testing.T) (address string, called <-chan struct{}) {
 	}()
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String(), came
+}
+
+// A release that loses its session says what stays done, also if that is no record that was handed over.
+func TestReleaseThatIsCutShort(t *testing.T) {
+	res := &migrate.ReleaseResult{Withdrawn: 2, Transactions: 2}
+	err := (&releaseCmd{}).refuse(t.Context(), nil, pair{}, res, migrate.ErrSessionLost)
+	const want = "this call: 2 jobs withdrawn (the legacy queue has their work); no hold was lifted; run the same command again to finish"
+	if how := (*partlyDone)(nil); !errors.As(err, &how) || how.done != want {
+		t.Errorf("%v", err)
+	}
 }

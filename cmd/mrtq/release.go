@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
-	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
@@ -125,7 +125,7 @@ func (c *releaseCmd) refuse(ctx context.Context, a *app, s pair, res *migrate.Re
 	}
 	err = failed("target", s.target.Text, err)
 	if res != nil && res.Transactions > 0 {
-		done := fmt.Sprintf("this call handed over %s, and no hold was lifted", screen.Count(res.HandedOver, "record", "records"))
+		done := "this call: " + strings.Join(append(view.ReleaseDone(res), "no hold was lifted"), "; ")
 		if wasCutShort(err) {
 			return &partlyDone{err, done + "; run the same command again to finish"}
 		}

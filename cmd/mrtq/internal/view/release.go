@@ -35,11 +35,7 @@ func atWork(s *screen.Screen, work []migration.LegacyActivity) {
 func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone screen.Tone, word, text string) {
 	did, left := r.Transactions > 0, len(r.Left) > 0
 	undecided, atWork := errors.Is(why, migrate.ErrUndecided), errors.Is(why, migrate.ErrAtWork)
-	done := counted([]note{
-		{r.HandedOver, "record handed over", "records handed over"},
-		{r.Absent, "record was gone already", "records were gone already"},
-		{r.Withdrawn, "job withdrawn (the legacy queue has its work)", "jobs withdrawn (the legacy queue has their work)"},
-	})
+	done := ReleaseDone(r)
 	attention := screen.Good // if anything is left
 	if left {
 		attention = screen.Attention
@@ -72,6 +68,15 @@ func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone sc
 		}
 	}
 	return tone, word, text
+}
+
+// ReleaseDone says what a release did with records, one text for each count that is not 0.
+func ReleaseDone(r *migrate.ReleaseResult) []string {
+	return counted([]note{
+		{r.HandedOver, "record handed over", "records handed over"},
+		{r.Absent, "record was gone already", "records were gone already"},
+		{r.Withdrawn, "job withdrawn (the legacy queue has its work)", "jobs withdrawn (the legacy queue has their work)"},
+	})
 }
 
 func atWorkText(work []migration.LegacyActivity) string {
