@@ -148,7 +148,6 @@ func (c *completion) check(ctx context.Context) error {
 	return why
 }
 
-// waits notes what waits for the services, whether anybody has seen them, and who else has the records.
 func (c *completion) waits(ctx context.Context, out *CompleteResult) error {
 	var err error
 	if out.Others, err = standing.OtherTargets(ctx, c.t); err != nil {

@@ -8,7 +8,6 @@ import (
 	"mrtq/migrate/internal/target"
 )
 
-// keptPaths are the kept bytes of a run's records that are there, by the run's index.
 func keptPaths(ctx context.Context, t *target.Target, index int) (paths []string, err error) {
 	run := t.Ledger.Runs[index]
 	if !run.Origin.OneEnsemble {
@@ -28,7 +27,6 @@ func keptPaths(ctx context.Context, t *target.Target, index int) (paths []string
 	return paths, nil
 }
 
-// uncompleted counts the kept bytes that a completion has left that was killed.
 func uncompleted(ctx context.Context, t *target.Target) (n int, err error) {
 	last := -1
 	for i, run := range t.Ledger.Runs {

@@ -166,7 +166,6 @@ func (m *migrator) read(ctx context.Context) (*target.Target, error) {
 	return t, nil
 }
 
-// check refuses a plan that can't be carried out, and has its quarantined records kept.
 func (m *migrator) check() error {
 	p := m.plan
 	if approved := m.opt.Approved; approved != nil {
@@ -349,8 +348,6 @@ func (m *migrator) opening() (ops, guards []znode.Op) {
 	return append(append(ops, holds...), accepted(t, p.Unfinished.ID)...), guards
 }
 
-// holdAll are the operations that hold all queues for one more owner, and the checks that
-// they are still held.
 func holdAll(t *target.Target, owner migration.HoldOwner, acl []znode.ACL) (ops, checks []znode.Op) {
 	for _, q := range newqueue.QueueHolds {
 		path, version := newqueue.QueueHoldPath(q), int32(0)

@@ -103,7 +103,6 @@ func (p *handoverPass) saveLost(part []standing.Standing) error {
 	return p.save(nodes)
 }
 
-// keptParents are the operations that create the run's folder for kept bytes again, if somebody has removed it.
 func (p *handoverPass) keptParents(ctx context.Context) ([]znode.Op, error) {
 	run := &p.t.Ledger.Runs[p.run]
 	if !run.Origin.OneEnsemble {

@@ -21,7 +21,6 @@ func isSame(a, b *znode.MultiError) bool {
 		a.Err.Error() == b.Err.Error()
 }
 
-// refused is the error of a refusal that does not pass. It names what is in the way, and says what to do about it.
 func refused(ctx context.Context, r *Reader, by *znode.MultiError) error {
 	if by.Op.Outside {
 		r = r.WithChroot("/")

@@ -114,8 +114,6 @@ func (c *planCmd) make(ctx context.Context, a *app, s pair) (*migration.Plan, er
 	return plan, nil
 }
 
-// openTargetOrEmpty opens a TARGET for reading. A dump that does not exist yet counts as an
-// empty one.
 func (a *app) openTargetOrEmpty(ctx context.Context, p place) (at *migrate.Reader, done func(), err error) {
 	if p.File != "" {
 		w, err := a.openWritable(ctx, p, 0)

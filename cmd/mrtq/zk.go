@@ -163,7 +163,6 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	return nil
 }
 
-// practise lets simulated workers work beside what follows, until stop is called. It says what they did.
 func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func(), err error) {
 	p, err := rehearse.NewPractice(ctx, address, c.workers)
 	if err != nil {

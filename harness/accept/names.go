@@ -113,7 +113,6 @@ var things = map[string]func(w *world) error{
 	},
 }
 
-// checked returns what defines the steps of one scenario, with the checks of what they name.
 func (w *world) checked(step runner.Step) func(pattern string, f any, refersTo ...string) {
 	return func(pattern string, f any, refersTo ...string) {
 		names := groupsOf(pattern)

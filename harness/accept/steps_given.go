@@ -246,7 +246,6 @@ func (w *world) eachAcquired() (err error) {
 
 var numbers = []string{"priority", "bytes"}
 
-// rowsOf reads a scenario's table, which may have the known columns. Without one, its value is 0 or "".
 func rowsOf(t *godog.Table, known ...string) (rows []map[string]any, err error) {
 	seen := map[string]bool{}
 	for _, c := range t.Rows[0].Cells {

@@ -371,7 +371,6 @@ func (w *world) refusedAs(want library.RefusalKind) (*library.Refusal, error) {
 	return refused, nil
 }
 
-// isIllegal expects a refusal that says what is possible instead. The request says to which state it should have moved.
 func (w *world) isIllegal(from, kind, allowed string) error {
 	if is := kindOf(w.last.item); is != kind {
 		return fmt.Errorf("what should move is a %s, expected a %s", is, kind)

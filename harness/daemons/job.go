@@ -89,7 +89,6 @@ func (j *job) setPriority(priority int64) {
 	j.set(j.path+"/priority", strconv.FormatInt(priority, 10))
 }
 
-// stringArray casts a value to an array, and each element to a string.
 func stringArray(v any) (all []string) {
 	array, ok := v.([]any)
 	if !ok {

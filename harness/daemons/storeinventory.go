@@ -58,7 +58,6 @@ func storeRequest(js newqueue.Object) (action, ark string) {
 	return action, ark
 }
 
-// record is the work of the inventory service.
 func (t *Turn) record(j *job) {
 	// AddZoo.jp builds a trace line from these, even if it does not print the line.
 	for _, key := range []string{"profile_name", "submitter", "payload_url", "payload_type", "response_type"} {

@@ -90,7 +90,6 @@ func (s *Server) dumpText() string {
 	return b.String()
 }
 
-// endsText lists what ends at the same second together: the number of seconds and of all, and then each second.
 func endsText(all []ends) string {
 	slices.SortFunc(all, func(a, b ends) int {
 		return cmp.Or(a.at.Truncate(time.Second).Compare(b.at.Truncate(time.Second)), cmp.Compare(a.line, b.line))

@@ -66,7 +66,6 @@ func (b *Batch) uuidPath(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// removeJobs are the operations that delete each job of a batch, sorted by the jobs' ids.
 func (b *Batch) removeJobs(ctx context.Context, entries map[string][]string) ([][]znode.Op, error) {
 	if len(entries) == 0 {
 		return nil, nil

@@ -153,8 +153,6 @@ func (b *Batch) fill(ctx context.Context, jobs []znode.Op) error {
 	return err
 }
 
-// writeAhead writes the nodes of some jobs under the batch's lock, and returns
-// the jobs' ids.
 func (b *Batch) writeAhead(ctx context.Context, jobs []JobSpec, now time.Time) (made []string, err error) {
 	err = b.q.withIDs(ctx, newqueue.JobsPath, newqueue.JobPrefix, len(jobs), func(ids []string, _ int32) error {
 		made = ids

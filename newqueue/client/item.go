@@ -58,8 +58,6 @@ func intoIn[T any](d newqueue.Dialect, field *T, parse func(newqueue.Dialect, []
 	return into(field, func(data []byte) (T, error) { return parse(d, data) })
 }
 
-// nodes reads znodes below the item at the same time. It leaves out those that do
-// not exist.
 func (e *Item) nodes(ctx context.Context, names ...string) (map[string]*node, error) {
 	nodes := make([]*node, len(names))
 	err := each(len(names), func(i int) error {

@@ -174,7 +174,6 @@ func unknown(r library.Request) error {
 	return &library.Refusal{Kind: library.Other, Text: fmt.Sprintf("this session can't %s %s %s: it has not acquired that, or there is no such verb", r.Verb, r.What, r.Item)}
 }
 
-// passOver looks at every job in a state and moves those for which there is room.
 func (a *actor) passOver(ctx context.Context, r library.Request, answer *library.Answer) error {
 	room := r.Room
 	for j, err := range a.q.AcquireJobs(ctx, newqueue.JobState(r.From)) {

@@ -190,7 +190,6 @@ func (w *world) made(want int) error {
 	return cmp.Or(err, equal("jobs were created", jobs, want))
 }
 
-// nothingBelow expects that some folders, and the queues of all states, have nothing. The layout stays.
 func (w *world) nothingBelow(folders ...string) error {
 	tree, err := w.tree("/new")
 	if err != nil {

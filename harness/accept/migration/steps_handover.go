@@ -73,7 +73,6 @@ func (s sides) keptOf(record string) *znode.Node {
 	return s.legacy.Get(s.kept() + "/" + strings.NewReplacer("/jobs/", "", "/access/", "", "/qid", "-qid").Replace(s.jobs[record]))
 }
 
-// handedOver expects that each migrated record is in the legacy queue or its bytes are kept, and counts both.
 func (w *world) handedOver() (here, there int, err error) {
 	s, err := w.sides()
 	if err != nil {

@@ -57,8 +57,6 @@ func (c *comparison) finish() error {
 
 func (c *comparison) stop() { _ = c.group.Wait() }
 
-// compare compares one part: those jobs exactly that nobody should have worked on, and
-// the others with what the layout allows.
 func (c *comparison) compare(part []item) error {
 	var exact []item
 	var others []candidate
@@ -89,8 +87,6 @@ type candidate struct {
 	foreignEntry string // its path; "" if the job is to be looked at
 }
 
-// exact compares jobs with what their records should have become, and returns those that
-// differ.
 func (c *comparison) exact(items []item) (differing []candidate, err error) {
 	wanted := make([][]rules.Node, len(items))
 	var paths []string

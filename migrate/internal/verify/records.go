@@ -29,8 +29,6 @@ type item struct {
 	changed bool
 }
 
-// records looks at every record that was migrated and at the job that it became, in the order of the ledger, and
-// then at the records that were not.
 func (v *verifier) records(ctx context.Context) error {
 	compare := v.newComparison(ctx)
 	defer compare.stop()
@@ -150,7 +148,6 @@ func (v *verifier) completed(entry *ledger.Migrated) bool {
 	return slices.ContainsFunc(v.t.Ledger.Runs[entry.Run:], func(run migration.Run) bool { return !run.Completed.IsZero() })
 }
 
-// decide looks at records of which it is not sure that their jobs have the work, as a release does.
 func (v *verifier) decide(ctx context.Context, look *standing.Reader, compare *comparison, entries []*ledger.Migrated) error {
 	for c, err := range look.All(ctx, entries) {
 		if err != nil {

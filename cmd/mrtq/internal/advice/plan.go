@@ -87,8 +87,6 @@ func (a Adviser) RehearseAgain(plan *migration.Plan) Next {
 	return Next{First: "decide whether you want these flags", Command: a.Again(flags...)}
 }
 
-// unblock is one command with the flags that a plan with problems needs, or one for each dialect if
-// none is chosen.
 func (a Adviser) unblock(s Situation) Next {
 	if s.Plan.Resumes {
 		s.Run = &s.Plan.Unfinished

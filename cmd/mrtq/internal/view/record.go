@@ -63,7 +63,6 @@ func RecordOf(r migration.Record) Record {
 	}
 }
 
-// summary is text from a record's payload, by which an operator recognises the record.
 func summary(r migration.Record) string {
 	var parts []string
 	for _, name := range []string{"jobID", "objectID", "title", "manifestURL", "token"} {

@@ -220,7 +220,6 @@ func partsOf(f Feature, sc *messages.Scenario, tags []*messages.Tag, outline boo
 
 var placeholder = regexp.MustCompile(`<[^<>\n]+>`)
 
-// leftover returns a placeholder of steps that is in none of the columns, and its line.
 func leftover(steps []*messages.Step, columns []string) (string, int) {
 	for _, step := range steps {
 		texts := []string{step.Text}
@@ -243,7 +242,6 @@ func leftover(steps []*messages.Step, columns []string) (string, int) {
 	return "", 0
 }
 
-// title gives each part a name that no other part of the file has.
 func title(parts []part) {
 	same, count := map[string]int{}, map[string]int{}
 	for _, p := range parts {
