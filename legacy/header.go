@@ -87,7 +87,6 @@ func AppendHeader(dst []byte, h Header) []byte {
 // header is damaged.
 var lastSecond = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 
-// readTime reads eight bytes, which are at this offset in the znode's data.
 func readTime(b []byte, offset int, choice TimeChoice) (raw int64, t time.Time, unit TimeUnit, err *Error) {
 	raw = int64(binary.BigEndian.Uint64(b))
 	if raw == 0 {

@@ -204,7 +204,6 @@ func (s *scanner) digits() bool {
 	return s.pos > begin
 }
 
-// jsonString reads a string. ok is false if there is none.
 func (s *scanner) jsonString() (text string, ok bool) {
 	if !s.take(`"`) {
 		return "", false

@@ -115,8 +115,6 @@ func (d *document) scanner() *xml.Decoder {
 	return scan
 }
 
-// checkProlog refuses what surrounds the root element other than white space,
-// comments, and a document type that declares nothing itself.
 func (d *document) checkProlog() *Error {
 	if d.Root() == nil {
 		return badPayload(d.offset(len(d.text)), "XML without an element: expected java or properties")
@@ -242,8 +240,6 @@ var blanks = strings.NewReplacer("\t", " ", "\n", " ")
 
 func isBlankXML(text string) bool { return strings.Trim(unguard(text), " \t\r\n") == "" }
 
-// elements returns e's child elements. Between them there may be only white
-// space and comments.
 func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
 	var elements []*etree.Element
 	for _, child := range e.Child {
@@ -261,8 +257,6 @@ func (d *document) elements(e *etree.Element) ([]*etree.Element, *Error) {
 	return elements, nil
 }
 
-// content returns the text in e. element returns the text that a child element
-// stands for.
 func (d *document) content(e *etree.Element, element func(*etree.Element) (string, *Error)) (string, *Error) {
 	var b strings.Builder
 	for _, child := range e.Child {

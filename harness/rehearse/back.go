@@ -89,8 +89,6 @@ func (p *attempt) rollback(ctx context.Context) error {
 	return err
 }
 
-// workRest lets the legacy workers do the rest, and then the new queue's workers what was kept
-// there. Then the work of each record was done once.
 func (p *attempt) workRest(ctx context.Context, crew *crew) error {
 	crew.newQueue.Forget()
 	crew.old.Forget()

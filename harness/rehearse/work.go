@@ -98,7 +98,6 @@ func (c *crew) rounds(ctx context.Context, workers []*daemons.Actor, enough func
 	}
 }
 
-// turn is one turn of a worker, who may be disturbed.
 func (c *crew) turn(a *daemons.Actor) (did bool, err error) {
 	luck := c.random.Float64()
 	if luck >= 2*c.mishaps {

@@ -25,8 +25,6 @@ func (m *Map) typeNamed(name string) *Type {
 	return nil
 }
 
-// tree builds the tree of places from the nodes' patterns. It adds folders that
-// no row describes if there are patterns below them.
 func (l *loader) tree() {
 	if len(l.m.Nodes) == 0 {
 		l.bad(1, "the schema describes no znode")
@@ -109,8 +107,6 @@ func (p *place) children() []*place {
 	return append(all, p.params...)
 }
 
-// addFolders adds a row for each folder that the map's file does not describe, at a place and
-// below it.
 func (l *loader) addFolders(p *place, path string) {
 	if p.node == nil {
 		below := l.m.Nodes[0] // for a root of which the map describes nothing
@@ -127,8 +123,6 @@ func (l *loader) addFolders(p *place, path string) {
 	}
 }
 
-// checkOverlaps refuses two patterns that match one name, and a pattern below a znode whose
-// codec reads the children itself.
 func (l *loader) checkOverlaps(p *place) {
 	children := p.children()
 	for i, c := range p.params {

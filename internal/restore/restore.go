@@ -173,7 +173,6 @@ func (r *operation) create(n *znode.Node) znode.Op {
 	return op
 }
 
-// transactions create znodes in this order. Their operations have no more bytes than most, unless one alone has.
 func (r *operation) transactions(nodes []*znode.Node, most int) (all [][]znode.Op) {
 	var ops []znode.Op
 	size := 0

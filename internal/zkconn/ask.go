@@ -233,8 +233,6 @@ func (q readRequest) readOne(i int, c *call) error {
 	return nil
 }
 
-// readMany gives the parts of the answer to a multiRead to the question. matches is false
-// if they don't match the request.
 func (q readRequest) readMany(from int, c *call) (matches bool, err error) {
 	if c.code != jute.OK {
 		return false, nil

@@ -101,7 +101,6 @@ type causeError struct {
 func (e *causeError) Error() string { return e.says }
 func (e *causeError) Unwrap() error { return e.err }
 
-// plainCause gives an error of a connection its plain words, if there are any.
 func plainCause(err error) error {
 	var (
 		dns    *net.DNSError

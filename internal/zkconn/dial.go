@@ -24,7 +24,6 @@ const (
 	firstSilence, mostSilence = time.Second, 5 * time.Second
 )
 
-// connectFirst opens the session. It tries for Config.GiveUpAfter, unless that is hopeless.
 func (s *session) connectFirst(ctx context.Context) (*conn, error) {
 	said := false
 	inTime, cancel := context.WithTimeout(ctx, s.cfg.GiveUpAfter)

@@ -124,8 +124,6 @@ func (r *Reader) groups(ctx context.Context, roots iter.Seq[string], most int) i
 	}
 }
 
-// branches reads the branches that begin at some znodes together, one generation after
-// the other.
 func (r *Reader) branches(ctx context.Context, roots []string, most int) ([]branch, error) {
 	branches := make([]branch, len(roots))
 	of := make([]*branch, len(roots)) // of each path of this generation

@@ -185,7 +185,6 @@ func (w *Writer) CreateEphemeral(ctx context.Context, prefix string, data []byte
 	}
 }
 
-// ephemeral is the path of this session's ephemeral node with a prefix; "" if there is none.
 func (w *Writer) ephemeral(ctx context.Context, prefix string) (string, error) {
 	if err := w.Sync(ctx); err != nil {
 		return "", err

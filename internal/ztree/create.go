@@ -77,7 +77,6 @@ var modes = map[int32]mode{
 // maxTTL is the longest time to live, in milliseconds: the server has 40 bits for it.
 const maxTTL = 1<<40 - 1
 
-// createMode checks flags and TTL against each other and against what the server allows.
 func (db *Database) createMode(r *jute.Request) (mode, error) {
 	m, ok := modes[r.Flags]
 	switch {

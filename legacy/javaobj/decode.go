@@ -207,7 +207,6 @@ func (d *decoder) value() (any, *Error) {
 	return nil, d.unwanted(at, code, want)
 }
 
-// boxed reads a Boolean, Integer or Long, after its TC_OBJECT.
 func (d *decoder) boxed(want string) (any, *Error) {
 	at := d.pos
 	c, err := d.class(nil)

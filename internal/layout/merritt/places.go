@@ -165,7 +165,6 @@ func (p *places) submission(b *batchPlace, n znode.Node) {
 	}
 }
 
-// done compares jobs, batches and entries, after all znodes were visited.
 func (p *places) done(now time.Time) {
 	for bid, b := range p.batches {
 		p.batchStates(bid, b)
@@ -260,7 +259,6 @@ func (p *places) acquired(b *batchPlace) bool {
 	return p.d == newqueue.MrtZK && b.state == newqueue.BatchProcessing && !b.jobs
 }
 
-// batchUUIDs checks that batch-uuids and the submissions agree both ways.
 func (p *places) batchUUIDs() {
 	there := map[string]string{}
 	for _, u := range p.uuids {
