@@ -64,7 +64,7 @@ var commands = map[string]string{
 	"migrates the rest, holding the queues again":   "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
 	"verifies":           "verify -o json QUARANTINE TARGET",
 	"releases the queue": "release TARGET",
-	"releases the queue, as no legacy worker runs": "release TARGET --workers-stopped 2",
+	"releases the queue, as no legacy worker runs": "release TARGET --workers-stopped 3",
 	"completes the migration":                      "complete --yes TARGET",
 	"rolls back the migration":                     "rollback --run run0000000000 --yes TARGET",
 }
