@@ -200,7 +200,11 @@ func (e *explored) act(d *deed, stopped *operator) {
 	}
 	key := e.key(e.paths[inventory])
 	before := e.world.Executions()[key].Times()
+	e.reused = ""
 	d.do(e)
+	if stopped != nil { // the command may have read the record that had the name (docs/life.md, rule 4)
+		e.mayBeLost(e.reused)
+	}
 	if begun := e.turn != nil || e.world.Executions()[key].Times() > before; begun && key != "" && e.key(e.paths[inventory]) != "" {
 		e.mayRepeat(e.paths[inventory], key) // the deployed inventory service ignores holds; mrtq asks about it
 	}
@@ -296,10 +300,12 @@ func (e *explored) reuseName() {
 	if there, _, _ := e.conn.Exists(old); there || !queue {
 		return
 	}
-	path := e.deposited(e.newID(), "bid-9", legacy.Pending)
+	id := e.newID()
+	path := e.deposited(id, "bid-9", legacy.Pending)
 	data, _, _ := e.conn.Get(path)
 	must(e.conn.Delete(path, -1))
 	e.create(old, data, 0)
+	e.reused = "jid-" + id
 }
 
 func (e *explored) makeQueues() {

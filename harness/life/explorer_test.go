@@ -106,6 +106,7 @@ type explored struct {
 	others   int           // how often mrtq said that this is another legacy queue
 	cleared  bool          // a migration can't be finished, because this is another legacy queue
 	deposed  bool          // the first operator's place in the election is gone
+	reused   string        // the key of the record that got the name of another one in the last act; "" if none did
 	turn     *daemons.Turn // of a worker that has acquired something; nil if none has
 	busy     bool          // the workers of both queues take a turn before each step of the operator
 	story    []string
