@@ -290,8 +290,8 @@ func TestTargetsOfTwoChroots(t *testing.T) {
 	})
 }
 
-// A run and the one after it took their records through different chroots. The older one is rolled back through its own.
-func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
+// releasedThroughChroot returns a server, and the target /new on it, to which a queue of two records was migrated through the chroot /s4, and released.
+func releasedThroughChroot(t *testing.T) (s, a *site) {
 	tree := znode.NewTree()
 	for _, path := range []string{"/s4", "/new"} {
 		put(t, tree, path, []byte{})
@@ -302,11 +302,17 @@ func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
 		}
 	}
 	tree.SettleStats(1)
-	s := serve(t, tree, newqueue.Design)
-	a := s.beside("/new")
+	s = serve(t, tree, newqueue.Design)
+	a = s.beside("/new")
 	a.from, _ = s.open("/s4")
 	a.mustMigrate(a.options())
 	a.release()
+	return s, a
+}
+
+// A run and the one after it took their records through different chroots. The older one is rolled back through its own.
+func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
+	s, a := releasedThroughChroot(t)
 	s.remove("/new/jobs/jid0000000001/status")
 	a.mustRollback(migrate.RollbackOptions{})
 	queues := migration.Queues{Nodes: map[migration.QueueKind][]string{migration.Ingest: {"/s4/ingest"}}}
@@ -324,21 +330,7 @@ func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
 
 // A run has a job that stayed, and a later one through another chroot was rolled back whole: the first one's queue decides when the job can run.
 func TestOriginOfTheJobsThatStay(t *testing.T) {
-	tree := znode.NewTree()
-	for _, path := range []string{"/s4", "/new"} {
-		put(t, tree, path, []byte{})
-	}
-	for n := range queueTree(t, pendings(t, 2, 2)).All("/") {
-		if n.Path != "/" {
-			put(t, tree, "/s4"+n.Path, n.Data)
-		}
-	}
-	tree.SettleStats(1)
-	s := serve(t, tree, newqueue.Design)
-	a := s.beside("/new")
-	a.from, _ = s.open("/s4")
-	a.mustMigrate(a.options())
-	a.release()
+	s, a := releasedThroughChroot(t)
 	s.set("/new/jobs/jid0000000001/space_needed", []byte("7"))
 	a.mustRollback(migrate.RollbackOptions{})
 	s.ensure("/other", "/other/ingest")
