@@ -39,7 +39,9 @@ func spareMemory(records int) {
 		return
 	}
 	spare.Do(func() {
-		debug.SetGCPercent(100)
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(100)
+		}
 		debug.SetMemoryLimit(aCommand + int64(records)*aRecord)
 	})
 }
