@@ -108,6 +108,7 @@ bench: build # for accept; harness/bench builds its own
 	done; done
 	go test ./harness/bench -run TestMemory -memory-records $(MEMORY) -count 1 -v -timeout 30m
 	go test ./harness/bench -run TestSpeed -backends embedded,jvm -records $(RECORDS) -rounds $(ROUNDS) -count 1 -v -timeout 60m
+	go test ./harness/bench -run TestFollow -backends jvm -records $(RECORDS) -count 1 -v -timeout 60m
 
 build:
 	go build -o bin/mrtq ./cmd/mrtq

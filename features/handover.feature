@@ -90,3 +90,17 @@ Feature: A record is in one queue or in the other
     When the operator rolls back the migration
     Then it is refused because "was completed"
     And nothing at all was written
+
+  @H8
+  Scenario: Depositors go on submitting, and each record is moved as it comes
+    Given a legacy service adds a record
+    When the operator moves what has come since
+    Then it says "its queue is not released"
+    And that record is in the legacy queue alone
+    When the operator releases the queue
+    And the operator moves what has come since
+    Then that record is in the new queue alone
+    When the operator verifies
+    Then nothing differs
+    When the operator rolls back the migration
+    Then that record is in the legacy queue alone

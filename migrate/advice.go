@@ -19,7 +19,8 @@ const (
 	StepFinishRollback NextStep = "finish-rollback" // a rollback was interrupted
 	StepRestored       NextStep = "restored"        // the target was restored from a backup: it takes an explicit word to go on
 	StepDecideRecords  NextStep = "decide-records"  // somebody must decide which queue has the work of records
-	StepMigrateRest    NextStep = "migrate-rest"    // records are not migrated
+	StepMigrateRest    NextStep = "migrate-rest"    // records are not migrated, and the queues are in two ensembles
+	StepFollow         NextStep = "follow"          // records are not migrated, and their queue is released
 	StepRelease        NextStep = "release"
 	StepLookFirst      NextStep = "look-first"     // the same, if what was acted on is as it should be
 	StepAwaitLegacy    NextStep = "await-legacy"   // the same, when no legacy worker is at work any more
@@ -54,9 +55,9 @@ func (rows steps) first() NextStep {
 func advise(s *Status) NextStep {
 	l := left{restored: s.Restored, undecided: len(s.Undecided()) > 0, uncompleted: s.Uncompleted > 0, due: s.Due > 0, holds: s.Holds,
 		rest:   slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 }),
-		blocks: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.blocksLate })}
+		blocks: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.blocksLate }), followed: s.Followers > 0}
 	if run := s.Current(); run != nil {
-		l.state = run.State
+		l.state, l.oneEnsemble = run.State, run.Origin.OneEnsemble
 	}
 	return append(steps{
 		{s.Migrators > 0, StepWait},
@@ -72,7 +73,7 @@ func advise(s *Status) NextStep {
 func VerdictStep(v *migration.Verdict) NextStep {
 	damaged := v.CountGroup(migration.DamageGroup) > v.Count(migration.DifferenceNotKept)
 	l := left{state: v.State, restored: v.Count(migration.DifferenceRestored) > 0, undecided: v.CountGroup(migration.UndecidedGroup) > 0, uncompleted: v.Uncompleted > 0,
-		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, blocks: v.BlocksLate, actedOn: v.Count(migration.DifferenceActedOn) > 0}
+		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, oneEnsemble: v.Current.Origin.OneEnsemble, blocks: v.BlocksLate, actedOn: v.Count(migration.DifferenceActedOn) > 0}
 	return append(steps{
 		{v.Run == "", StepPlan},
 		{v.State == migration.RunRunning, StepFinish},
@@ -90,6 +91,8 @@ type left struct {
 	restored, undecided bool
 	uncompleted, due    bool
 	rest                bool // records are not migrated
+	oneEnsemble         bool // as the newest run says
+	followed            bool // somebody moves them
 	blocks              bool // they can't be, before a release
 	actedOn             bool // jobs of held queues, as verify knows
 	holds               []migration.Hold
@@ -101,10 +104,11 @@ func (l left) steps() steps {
 		{l.restored, StepRestored}, // no answer is taken before
 		{l.undecided, StepDecideRecords},
 		{l.uncompleted && !held && !l.due, StepComplete},
-		{l.state == migration.RunDone && l.rest && !l.blocks, StepMigrateRest},
+		{l.state == migration.RunDone && l.rest && !l.blocks && !l.oneEnsemble, StepMigrateRest},
 		{l.state == "" || rolledBack && (l.rest || !held) && !l.blocks, StepPlan},
 		{l.actedOn, StepLookFirst},
 		{held || l.due, StepRelease},
+		{l.state == migration.RunDone && l.rest && !l.blocks && !l.followed, StepFollow},
 		{l.held(false), StepReleaseOthers},
 	}
 }

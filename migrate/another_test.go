@@ -346,6 +346,8 @@ func TestAdviceEnds(t *testing.T) {
 				switch step {
 				case migrate.StepRelease:
 					s.release()
+				case migrate.StepFollow:
+					s.follow()
 				case migrate.StepMigrateRest, migrate.StepPlan:
 					s.mustMigrate(s.further())
 				default:

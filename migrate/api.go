@@ -103,6 +103,10 @@ var (
 	ErrNotReleased = errors.New("records have not been handed over yet")
 	// ErrHeld says that a run still holds a queue: its release is not finished.
 	ErrHeld = errors.New("a release is not finished")
+	// ErrFollowed says that [Follow] is at work, so that the migration can't be completed.
+	ErrFollowed = errors.New("follow is at work")
+	// ErrLeft says that records are in the legacy queue that [Follow] moves, so that the migration can't be completed.
+	ErrLeft = errors.New("a record can still be moved to the new queue")
 	// ErrCompleted says that somebody said that there is no way back, with [Complete].
 	ErrCompleted = errors.New("the migration was completed, so it can't be rolled back")
 	// ErrOtherSource says that a queue node is not the one that was migrated.

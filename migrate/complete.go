@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -137,6 +138,14 @@ func (c *completion) check(ctx context.Context) error {
 	if undecided := s.Undecided(); len(undecided) > 0 {
 		why = fmt.Errorf("%w: %s", ErrUndecided, undecided[0].Record)
 	}
+	if s.Followers > 0 {
+		why = reasons.Join(why, ErrFollowed)
+	}
+	if left, err := c.left(ctx); err != nil {
+		return err
+	} else if left != "" {
+		why = reasons.Join(why, fmt.Errorf("%w: %s", ErrLeft, left))
+	}
 	if s.Restored {
 		why = reasons.Join(why, fmt.Errorf("%w: nothing shows which jobs were finished since", ErrRestored))
 	}
@@ -146,6 +155,24 @@ func (c *completion) check(ctx context.Context) error {
 		}
 	}
 	return why
+}
+
+// left is a record that [Follow] moves; "" if there is none.
+func (c *completion) left(ctx context.Context) (string, error) {
+	if run := c.t.Ledger.Current(); run.State != migration.RunDone || !run.Origin.OneEnsemble || c.t.RestoredUnnoted() {
+		return "", nil
+	}
+	first := ""
+	f := newFollower(c.at, FollowOptions{Each: func(r migration.Followed) {
+		if r.Fate == migration.FateMoves {
+			first = cmp.Or(first, r.Record)
+		}
+	}})
+	err := f.begin(ctx, c.t)
+	if err == nil {
+		err = f.preview(ctx)
+	}
+	return first, cancelled(err)
 }
 
 func (c *completion) waits(ctx context.Context, out *CompleteResult) error {

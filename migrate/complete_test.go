@@ -21,7 +21,7 @@ func completeOutcome(s *site) string {
 		word string
 	}{
 		{migrate.ErrUndecided, "asks"}, {migrate.ErrRestored, "restored"}, {migrate.ErrNotReleased, "release"}, {migrate.ErrHeld, "release"},
-		{migrate.ErrUnfinished, "later"}, {migrate.ErrDamaged, "lost"},
+		{migrate.ErrUnfinished, "later"}, {migrate.ErrDamaged, "lost"}, {migrate.ErrLeft, "follow"},
 	} {
 		if errors.Is(err, w.err) {
 			return w.word
@@ -70,6 +70,9 @@ func TestLifeOfComplete(t *testing.T) {
 					}
 					if row[1] == "later" {
 						s.finish(before, migration.AnswerNew)
+					}
+					if row[1] == "follow" {
+						s.follow()
 					}
 					if st := s.status(); row[1] != "later" || st.Step == migrate.StepRelease {
 						s.leadsOn(before, s.releases, migration.AnswerNew)

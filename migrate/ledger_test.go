@@ -207,7 +207,7 @@ func TestRestoredComesFirst(t *testing.T) {
 		then   migrate.NextStep
 	}{
 		"undecided": {func(s *site) { s.remove(ingest(1)) }, migrate.StepDecideRecords},
-		"late":      {func(s *site) { s.late(900) }, migrate.StepMigrateRest},
+		"late":      {func(s *site) { s.late(900) }, migrate.StepFollow},
 		"undecided, and the newest run rolled back": {func(s *site) {
 			s.late(900)
 			s.mustMigrate(s.options())

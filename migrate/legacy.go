@@ -35,7 +35,8 @@ type LegacyStatus struct {
 	// AtWork shows who may be at work there.
 	AtWork []migration.LegacyActivity `json:"at_work"`
 
-	blocksLate bool // a record that waits does
+	blocksLate bool  // a record that waits does
+	oldest     int64 // when the first of NotMigrated came, in milliseconds since 1970; 0 if it is not known
 }
 
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
@@ -103,6 +104,9 @@ func (r *legacyReader) notMigrated(run *migration.Run, f source.Fetched) {
 	}
 	switch outcome, _ := verify.OutcomeOf(run, rules.Decide(f.Record, run.Choices)); outcome {
 	case verify.OutcomeNotMigrated:
+		if came := f.Stat.Ctime; came != 0 && (l.oldest == 0 || came < l.oldest) {
+			l.oldest = came
+		}
 		l.NotMigrated = append(l.NotMigrated, f.Path)
 	case verify.OutcomeFinished:
 		l.Finished++

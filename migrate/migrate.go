@@ -26,7 +26,7 @@ import (
 type MigrateOptions struct {
 	migration.PlanOptions
 	// Approved, if not nil, is a plan that was made before, and approved. The migration does the same
-	// or nothing: see [ErrStale].
+	// or nothing: see [ErrStale]. Records that came since are left to [Follow].
 	Approved *migration.Plan
 	// SaveQuarantined is called with the records that can't be decoded and are quarantined, before
 	// anything is written. It must save their bytes. nil refuses such records.
@@ -64,6 +64,15 @@ func Migrate(ctx context.Context, src *Source, dst *Writer, opt MigrateOptions) 
 	m := &migrator{src: src, w: dst, opt: opt, result: &MigrateResult{}, owner: apply.OwnerName(now())}
 	if m.opt.Notify == nil {
 		m.opt.Notify = func(string) {}
+	}
+	if opt.Approved != nil {
+		planned := map[string]bool{}
+		for i := range opt.Approved.Records {
+			planned[opt.Approved.Records[i].Path] = true
+		}
+		if m.src = src.Only(planned); m.src.Len() < src.Len() {
+			m.opt.Notify(fmt.Sprintf("records that came since the plan was made: %d; after the release, follow moves them", src.Len()-m.src.Len()))
+		}
 	}
 	err := m.prepare(ctx)
 	if err != nil || m.plan.Empty() {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"mrtq/internal/znode"
 	"mrtq/migrate/internal/ledger"
@@ -31,8 +32,10 @@ type Status struct {
 	Abandoned []string `json:"abandoned"`
 	// Unreported are batches that wait for no job, and that nobody has reported within [newqueue.ReportedWithin].
 	Unreported []UnreportedBatch `json:"unreported"`
-	// Migrators counts the migrations that are running, or wait for their turn.
+	// Migrators counts the migrations that are running, or wait for their turn. Followers counts those who move what still arrives in the legacy queue,
+	// or wait for one who does.
 	Migrators int `json:"migrators"`
+	Followers int `json:"followers"`
 	// Legacy has each legacy queue; none if it is in another ensemble.
 	Legacy []LegacyStatus `json:"legacy"`
 	// NoQueue says what is at the address instead of a new queue; nil if there is one.
@@ -41,6 +44,8 @@ type Status struct {
 	Due int `json:"due"`
 	// Uncompleted counts the kept bytes that a completion has left that was interrupted.
 	Uncompleted int `json:"uncompleted"`
+	// Unfollowed is when the oldest record came that [Follow] would look at, if nobody does; zero if there is none.
+	Unfollowed time.Time `json:"unfollowed,omitzero"`
 	// Step is what to do now; "" if nothing is left undone.
 	Step NextStep `json:"step"`
 
@@ -143,6 +148,11 @@ func ReadStatus(ctx context.Context, dst *Reader) (*Status, error) {
 		}
 	}
 	s.Step = advise(s)
+	for _, l := range s.Legacy {
+		if came := time.UnixMilli(l.oldest).UTC(); s.Step == StepFollow && l.oldest != 0 && (s.Unfollowed.IsZero() || came.Before(s.Unfollowed)) {
+			s.Unfollowed = came
+		}
+	}
 	return s, nil
 }
 
@@ -154,22 +164,31 @@ type statusReader struct {
 	waiting []UnreportedBatch // batches in a state in which they are reported when their jobs are done
 }
 
-func (r *statusReader) migrators(ctx context.Context) error {
-	lists, err := r.t.Reader.ChildrenAll(ctx, []string{ledger.ElectionPath})
-	if err != nil {
+func (r *statusReader) migrators(ctx context.Context) (err error) {
+	if r.status.Migrators, err = sessionsIn(ctx, r.t.Reader, ledger.ElectionPath); err != nil {
 		return err
+	}
+	r.status.Followers, err = sessionsIn(ctx, r.t.Reader, ledger.FollowersPath)
+	return err
+}
+
+// sessionsIn counts the places of an election that a session holds.
+func sessionsIn(ctx context.Context, r *Reader, path string) (n int, err error) {
+	lists, err := r.ChildrenAll(ctx, []string{path})
+	if err != nil {
+		return 0, err
 	}
 	var paths []string
 	for _, name := range lists[0] {
-		paths = append(paths, znode.Join(ledger.ElectionPath, name))
+		paths = append(paths, znode.Join(path, name))
 	}
-	places, err := r.t.Reader.GetAll(ctx, paths)
-	for _, n := range places {
-		if n.Stat.EphemeralOwner != 0 { // otherwise no session holds the place
-			r.status.Migrators++
+	places, err := r.GetAll(ctx, paths)
+	for _, place := range places {
+		if place.Stat.EphemeralOwner != 0 {
+			n++
 		}
 	}
-	return err
+	return n, err
 }
 
 func (r *statusReader) runs() {

@@ -29,7 +29,8 @@ legacy queue. After that the migration can't be rolled back, and verify no longe
 compares jobs with their records. Every migrated record must have been handed over. Wait
 some days after the release, until you are sure that you won't go back. Jobs may still be
 held or failed. complete refuses while a queue is held by a run, while somebody must
-decide about a record, and while TARGET is restored from a backup. It asks first. If it is interrupted, run it again.`,
+decide about a record, while follow runs or has left a record that can be moved, and
+while TARGET is restored from a backup. It asks first. If it is interrupted, run it again.`,
 		Example: `  mrtq complete zk1:2181/new`,
 		Args:    args("TARGET"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), a, args) },
@@ -85,7 +86,7 @@ func (c *completeCmd) refused(ctx context.Context, a *app, target place, err err
 	for _, r := range []struct {
 		is   error
 		step migrate.NextStep
-	}{{migrate.ErrRestored, migrate.StepRestored}, {migrate.ErrUndecided, migrate.StepDecideRecords}, {migrate.ErrHeld, migrate.StepRelease}} {
+	}{{migrate.ErrRestored, migrate.StepRestored}, {migrate.ErrUndecided, migrate.StepDecideRecords}, {migrate.ErrHeld, migrate.StepRelease}, {migrate.ErrLeft, migrate.StepFollow}} {
 		if !errors.Is(err, r.is) {
 			continue
 		}

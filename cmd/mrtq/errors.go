@@ -30,7 +30,7 @@ func failed(doing, where string, err error) error {
 // not that the environment did.
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRefused, migrate.ErrRolledBack,
-	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrHeld, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
+	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrHeld, migrate.ErrFollowed, migrate.ErrLeft, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
 	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
 	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotFound, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
@@ -74,7 +74,7 @@ func withWayOut(a *app, err error, at advice.Situation) error {
 func (a *app) wayOut(ctx context.Context, p place, err error) error {
 	at := advice.Situation{Target: p.Text}
 	noQueue, unfinished := errors.Is(err, migrate.ErrNoQueue), errors.Is(err, migrate.ErrUnfinished)
-	if !noQueue && !unfinished && !errors.Is(err, migrate.ErrTwoEnsembles) {
+	if !noQueue && !unfinished && !errors.Is(err, migrate.ErrTwoEnsembles) && !errors.Is(err, migrate.ErrRolledBack) {
 		return withWayOut(a, err, at)
 	}
 	switch status := a.statusOf(ctx, p); {
@@ -114,7 +114,7 @@ func wasCutShort(err error) bool {
 }
 
 // writing are the commands that write. After Ctrl-C, SIGTERM or a closed terminal they are run again.
-var writing = []string{"migrate", "release", "rollback", "complete", "restore", "hold"}
+var writing = []string{"migrate", "release", "follow", "rollback", "complete", "restore", "hold"}
 
 const runAgain = "; run the same command again to finish"
 

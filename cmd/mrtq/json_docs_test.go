@@ -33,6 +33,7 @@ var jsonOutputs = map[string]any{
 	"show":     shown{},
 	"hold":     migrate.HoldResult{},
 	"release":  migrate.ReleaseResult{},
+	"follow":   migration.Followed{},
 }
 
 // docs/json.md has a section for each command with -o json, with a row for each field that

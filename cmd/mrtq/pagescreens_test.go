@@ -15,7 +15,7 @@ import (
 // pageServer is the address of the disposable server in pages.
 const pageServer = "localhost:2281"
 
-var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|zk .*[^&\n])$`)
+var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|follow [^-\n]*|zk .*[^&\n])$`)
 
 type pageScreen struct {
 	section, commands string
@@ -116,16 +116,21 @@ func newPageTerminal(t *testing.T, here string) *pageTerminal {
 func (p *pageTerminal) run(t *testing.T, commands string) (printed string, code int) {
 	t.Helper()
 	// A command that runs until Ctrl-C is ended after the first line of its data: a look's table, or a server's address.
-	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; while read -r line <&3; do case $$line in RUN*) break;; *\" \"*) ;; *) break;; esac; done; kill $$!; wait $$!")
-	cmd := exec.Command("bash", "-ec", ". ./exported\n"+commands+"\nexport -p >exported")
-	cmd.Dir, cmd.Env = p.dir, []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
-	out, err := cmd.CombinedOutput()
+	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; while read -r line <&3; do case $$line in RUN*|*looks*) break;; *\" \"*) ;; *) break;; esac; done; kill $$!; wait $$!")
+	out, err := p.command(commands + "\nexport -p >exported").CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return p.toPage.Replace(string(out)), exit.ExitCode()
 	}
 	must(t, err)
 	return p.toPage.Replace(string(out)), 0
+}
+
+// command is a shell with commands, in which is set what the earlier ones exported.
+func (p *pageTerminal) command(commands string) *exec.Cmd {
+	cmd := exec.Command("bash", "-ec", ". ./exported\n"+commands)
+	cmd.Dir, cmd.Env = p.dir, []string{"PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}
+	return cmd
 }
 
 func fileName(address string) string { return unfit.ReplaceAllString(address, "-") }

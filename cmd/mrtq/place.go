@@ -148,12 +148,19 @@ func (p place) openError(err error) error {
 // onTarget calls do with a target that is there and can be written. If that is a dump, the
 // file is replaced at the end, unless do fails: then it does not change.
 func (a *app) onTarget(ctx context.Context, p place, do func(*migrate.WritableSide) error) error {
-	if p.File != "" {
-		if _, err := os.Stat(p.File); err != nil {
-			return p.openError(err)
-		}
+	if err := p.isThere(); err != nil {
+		return err
 	}
 	return a.onTargetOrNew(ctx, p, 0, do)
+}
+
+// isThere returns why a file can't be read; nil for a server.
+func (p place) isThere() error {
+	if p.File == "" {
+		return nil
+	}
+	_, err := os.Stat(p.File)
+	return p.openError(err)
 }
 
 // errUnchanged says that nothing was written to a target. Then a file is not written either,

@@ -93,7 +93,7 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	var next advice.Next
 	switch {
 	case r.OK():
-		next.First = "on cutover night, freeze the legacy queue, and save the plan with mrtq plan --out"
+		next.First = "on cutover night, stop the legacy workers, and save the plan with mrtq plan --out"
 	case len(r.Problems) > 0:
 		next = a.advice.RehearseAgain(r.Plan)
 	}

@@ -93,7 +93,7 @@ one: preview, migrate, verify, and roll back if needed.`,
 	a.conn.Flags(f)
 	root.AddCommand(
 		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.releaseCmd(), a.rollbackCmd(), a.completeCmd(), a.statusCmd(), a.showCmd(),
+		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.releaseCmd(), a.followCmd(), a.rollbackCmd(), a.completeCmd(), a.statusCmd(), a.showCmd(),
 		a.holdCmd(),
 		a.reportCmd(),
 		a.zkCmd(),

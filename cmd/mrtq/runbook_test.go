@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	"mrtq/harness/daemons"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
+	"mrtq/migrate"
 )
 
 var torture = flag.Bool("torture", false, "follow the runbook also on three servers, and kill one of them between its steps")
@@ -27,16 +30,19 @@ var torture = flag.Bool("torture", false, "follow the runbook also on three serv
 type night struct {
 	name, steps string
 	before      map[string]func(*runbookSite)
+	submits     string             // the steps before whose commands a depositor submits a record to the legacy queue
 	end         func(*runbookSite) // after the last command
 }
 
 var nights = []night{
-	{"to the end", "Before 1 2 3 4 5 6 7 8 9", map[string]func(*runbookSite){"8": (*runbookSite).services}, (*runbookSite).workedOnce},
-	{"a late record", "Before 1 2 3 4 5 6 7 8 L1 L2 L3 L4", map[string]func(*runbookSite){"8": (*runbookSite).services, "L1": (*runbookSite).submitLate}, (*runbookSite).servicesWorkedOnce},
-	{"back before the release", "Before 1 2 3 4 5 6 B1 B2 B3", nil, (*runbookSite).legacyWorkedOnce},
-	{"back after the release", "Before 1 2 3 4 5 6 7 B1 B2 B3", nil, (*runbookSite).legacyWorkedOnce},
+	{"to the end", "Before 1 2 3 4 5 6 7 8 9", map[string]func(*runbookSite){"8": (*runbookSite).services}, "", (*runbookSite).workedOnce},
+	{"to the end, beside a submitter", "Before 1 2 3 4 5 6 7 8 9", map[string]func(*runbookSite){"8": (*runbookSite).services}, "4 5 6 7 8", (*runbookSite).servicesWorkedOnce},
+	{"back before the release", "Before 1 2 3 4 5 6 B1 B2 B3", nil, "", (*runbookSite).legacyWorkedOnce},
+	{"back after the release", "Before 1 2 3 4 5 6 7 B1 B2 B3", nil, "", (*runbookSite).legacyWorkedOnce},
 	{"back after the first jobs", "Before 1 2 3 4 5 6 7 B4 B5 B6 B7 B8 B9",
-		map[string]func(*runbookSite){"B4": (*runbookSite).firstJobs, "B7": (*runbookSite).legacyWorkers}, (*runbookSite).servicesWorkedOnce},
+		map[string]func(*runbookSite){"B4": (*runbookSite).firstJobs, "B7": (*runbookSite).legacyWorkers}, "", (*runbookSite).servicesWorkedOnce},
+	{"back beside a submitter", "Before 1 2 3 4 5 6 7 8 B4 B5 B6 B7 B8 B9",
+		map[string]func(*runbookSite){"8": (*runbookSite).firstJobs, "B7": (*runbookSite).legacyWorkers}, "4 5 6 7 8 B5", (*runbookSite).servicesWorkedOnce},
 }
 
 // isOf reports whether a section of the runbook is of a step: 3.1 is of 3.
@@ -131,10 +137,6 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 				switch step {
 				case "B1", "B4": // somebody has decided to go back
 					next.due = nil
-				case "L1": // somebody has looked
-					next.due = nil
-					got, _ := site.terminal.run(t, "mrtq status $TARGET")
-					next.after("mrtq status $TARGET", got)
 				}
 				for _, s := range screens {
 					if !isOf(s.section, step) {
@@ -145,9 +147,21 @@ func followRunbook(t *testing.T, ways []night, screens []*pageScreen, on harness
 						killed++
 						site.must(server.Kill(killed % 3))
 					}
-					got, code := site.terminal.run(t, s.commands)
-					if code != 0 {
-						t.Fatalf("%s\nexit code %d\n%s", s.commands, code, got)
+					if slices.Contains(strings.Fields(n.submits), step) {
+						site.submit()
+					}
+					var got string
+					switch s.section {
+					case "8.2 Follow":
+						site.follow(s.commands)
+					case "9.3 Move the last records":
+						site.endFollow()
+						fallthrough
+					default:
+						var code int
+						if got, code = site.terminal.run(t, s.commands); code != 0 {
+							t.Fatalf("%s\nexit code %d\n%s", s.commands, code, got)
+						}
 					}
 					next.after(s.commands, got)
 					if look != nil {
@@ -197,7 +211,7 @@ func (n *nextSteps) follow(commands string) {
 
 func (n *nextSteps) atEnd(screens []*pageScreen) {
 	for _, s := range screens {
-		n.follow(s.commands)
+		n.follow(s.commands + " --hold-again") // the page says when to add it
 	}
 	if len(n.due) > 0 {
 		n.t.Errorf("the last screen names %q, and the page has no such command", n.due)
@@ -212,6 +226,9 @@ type runbookSite struct {
 	world    *daemons.World
 	queue    *znode.Tree // as it was before the night
 	pending  []string    // the jobID or token of each record that is to be worked
+
+	submitted int
+	endFollow func()
 }
 
 func newRunbookSite(t *testing.T, servers, chroot string) *runbookSite {
@@ -264,14 +281,21 @@ func (s *runbookSite) services() {
 	s.must(s.world.Run())
 }
 
-func (s *runbookSite) submitLate() {
+// submit submits a record to the legacy queue, as a depositor does.
+func (s *runbookSite) submit() {
 	s.t.Helper()
-	const record = "/ingest/mrtQ-05000000000099"
+	s.submitted++
 	old := s.queue.Get("/ingest/mrtQ-05000000000001")
 	if old == nil {
 		s.t.Fatal("no record to copy")
 	}
-	data := bytes.ReplaceAll(old.Data, []byte("00000001-"), []byte("00000077-"))
+	n := 500 + s.submitted
+	changed := []string{"jid-00000001-", fmt.Sprintf("jid-%08d-", n), "loc-1;", fmt.Sprintf("l%04d;", n)}
+	if n%2 == 0 { // a batch of its own, else that of the other record
+		changed = append(changed, "bid-00000001-", fmt.Sprintf("bid-%08d-", n))
+	}
+	data := []byte(strings.NewReplacer(changed...).Replace(string(old.Data)))
+	record := fmt.Sprintf("/ingest/mrtQ-05000000000%03d", n)
 	site := s.world.Legacy
 	conn, err := site.Connect()
 	s.must(err)
@@ -282,6 +306,22 @@ func (s *runbookSite) submitLate() {
 	s.must(err)
 	id, _ := r.Payload.Text("jobID")
 	s.pending = append(s.pending, id)
+}
+
+// follow starts follow in a terminal of its own. It must end without an error at the next endFollow, or say that the migration was rolled back.
+func (s *runbookSite) follow(command string) {
+	s.t.Helper()
+	var said bytes.Buffer
+	cmd := s.terminal.command("exec " + command)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	s.must(cmd.Start())
+	s.endFollow = sync.OnceFunc(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if err := cmd.Wait(); err != nil && !strings.Contains(said.String(), migrate.ErrRolledBack.Error()) {
+			s.t.Errorf("%s: %v\n%s", command, err, &said)
+		}
+	})
+	s.t.Cleanup(s.endFollow)
 }
 
 func (s *runbookSite) firstJobs() {

@@ -30,7 +30,8 @@ func (a *app) statusCmd() *cobra.Command {
 records, the number of jobs, batches and access requests in each state, the holds with
 their owners, the locks, what is in the legacy queue and who may be at work there, and
 what to do next. It does not compare jobs with records: mrtq verify does. Nothing is
-written. Exit code 1 if a run, a release or a completion is not finished, if somebody must
+written. Exit code 1 if a run, a release or a completion is not finished, if a record has
+been in the legacy queue for a minute after its release, and nobody follows, if somebody must
 decide about a record, if the migration's own records are damaged, or if there is no new
 queue at TARGET. If there is none, status says what is there instead.
 

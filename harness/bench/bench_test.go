@@ -1,6 +1,7 @@
 // Package bench measures mrtq's commands: the figures of docs/figures.md.
 //
 //	speed_test.go   how long each takes, beside what its server can do
+//	follow_test.go  how soon follow moves a record, and what other clients notice
 //	memory_test.go  how much memory each needs
 package bench
 

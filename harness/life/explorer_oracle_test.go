@@ -196,6 +196,8 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 		if undo, out.error = migrate.Rollback(ctx, o.w, e.toRollBack(), opt); undo != nil {
 			out.undecided = undo.Undecided
 		}
+	case "follow":
+		_, out.error = migrate.Follow(ctx, o.w, migrate.FollowOptions{Once: true, Every: 100 * time.Millisecond, Quiet: 300 * time.Millisecond, Limits: records})
 	case "complete":
 		_, out.error = migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: records})
 	case "hold":
@@ -258,7 +260,7 @@ func (e *explored) killed(what string, change int) {
 // reasons are the errors that say what the operator can do.
 var reasons = []error{migrate.ErrInterrupted, migrate.ErrSessionLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
 	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased, migrate.ErrHeld,
-	migrate.ErrCompleted, migrate.ErrNotNewest, znode.ErrNoNode}
+	migrate.ErrCompleted, migrate.ErrNotNewest, migrate.ErrRestored, znode.ErrNoNode}
 
 func known(err error) bool {
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
@@ -425,6 +427,10 @@ func (e *explored) obey() {
 			if before := e.tree(); e.run("migrate") == nil && len(differ(before, e.tree())) == 0 {
 				return // there is nothing to migrate
 			}
+		case s.Step == migrate.StepFollow && !e.night.back:
+			if before := e.tree(); e.run("follow") == nil && len(differ(before, e.tree())) == 0 {
+				return // what is left waits or stays
+			}
 		case s.Step == migrate.StepFinishRollback:
 			e.run("rollback")
 		case s.Step == migrate.StepComplete:
@@ -435,7 +441,7 @@ func (e *explored) obey() {
 			}
 			e.words.others = s.Step == migrate.StepReleaseOthers
 			e.run("release")
-		case s.Step == "" || s.Step == migrate.StepPlan:
+		case s.Step == "" || s.Step == migrate.StepPlan || s.Step == migrate.StepFollow:
 			if e.repeated || e.night.back || s.Step != "" {
 				return
 			}

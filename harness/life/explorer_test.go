@@ -48,6 +48,15 @@ var nights = []night{
 		e.deposited("10", "bid-1", legacy.Pending)
 		e.deposited("11", "bid-4", legacy.Pending)
 	}, command: "migrate"},
+	{name: "follow", before: func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		e.steps(1)
+		e.deposited("10", "bid-1", legacy.Pending)
+		e.deposited("11", "bid-4", legacy.Pending)
+		e.deposited("12", "bid-4", legacy.Failed)
+		e.requested("/accessSmall.1", "token-3")
+	}, command: "follow"},
 	{name: "rollback", before: func(e *explored) { e.must("migrate") }, command: "rollback", back: true},
 	{name: "rollback after the release", before: func(e *explored) {
 		e.finishLegacy()

@@ -120,7 +120,8 @@ func (w *world) oneRecord(kind string) error {
 func (w *world) addRecord() error {
 	data := binary.BigEndian.AppendUint64([]byte{0}, uint64(time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()))
 	data = append(data, `{"batchID":"bid-4f0c1f6e-2f3b-4d8e-9a57-0d6c0a5d1a10","jobID":"jid-new"}`...)
-	return w.create("/legacy/ingest/mrtQ-05000000000099", data)
+	w.record = "/ingest/mrtQ-05000000000099"
+	return w.create("/legacy"+w.record, data)
 }
 
 func (w *world) failRecord(path string) error {

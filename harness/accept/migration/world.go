@@ -65,6 +65,7 @@ var commands = map[string]string{
 	"verifies":           "verify -o json QUARANTINE TARGET",
 	"releases the queue": "release TARGET",
 	"releases the queue, as no legacy worker runs": "release TARGET --workers-stopped 3",
+	"moves what has come since":                    "follow --once TARGET",
 	"completes the migration":                      "complete --yes TARGET",
 	"rolls back the migration":                     "rollback --run run0000000000 --yes TARGET",
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"mrtq/internal/part"
 	"mrtq/internal/zkconn"
@@ -27,9 +28,16 @@ type Piece struct {
 	// Done, if not nil, is called when it was carried out.
 	Done func()
 	// Optional says that it is left out if the server refuses it, because another client has changed a znode, and that the
-	// others are sent all the same. Nothing that comes later may rely on it.
+	// others are sent all the same. Nothing that comes later may rely on it, but what is in its Group.
 	Optional bool
+	// Group are pieces of which each relies on those before it: if one is left out, so are the later ones. nil is none.
+	Group *Group
 }
+
+// Group is what pieces are in together.
+type Group struct{ leftOut bool }
+
+func (g *Group) isLeftOut() bool { return g != nil && g.leftOut }
 
 // DefaultBytes is what a transaction has at most, unless one piece is larger. Larger ones
 // were not faster on one JVM server and on three, and they keep
@@ -129,6 +137,10 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 				if more = ok; !ok {
 					break
 				}
+				if p.Group.isLeftOut() {
+					c.leftOut++
+					continue
+				}
 				waiting = append(waiting, p)
 			}
 			if !t.add(c.counters, waiting[fits]) {
@@ -146,9 +158,12 @@ func (c *Chain) Send(ctx context.Context, pieces iter.Seq2[Piece, error]) error 
 		case errors.Is(err, errSmaller):
 			limit.Bytes = max(min(limit.Bytes, t.bytes)/4, 1)
 		case c.refusedPiece(&t, waiting[:fits], err) >= 0:
-			i := c.refusedPiece(&t, waiting[:fits], err)
-			waiting = append(waiting[:i], waiting[i+1:]...)
-			c.leftOut++
+			i, before := c.refusedPiece(&t, waiting[:fits], err), len(waiting)
+			if g := waiting[i].Group; g != nil {
+				g.leftOut = true
+			}
+			waiting = slices.DeleteFunc(slices.Delete(waiting, i, i+1), func(p Piece) bool { return p.Group.isLeftOut() })
+			c.leftOut += before - len(waiting)
 			if c.by == nil {
 				errors.As(err, &c.by)
 			}
@@ -209,6 +224,7 @@ func (c *Chain) send(ctx context.Context, t *transaction, pieces []Piece) error 
 		next.Created.Add(p.Created)
 		next.Removed.Add(p.Removed)
 	}
+	next.Total = max(next.Total, next.Created.Records()) // follow adds to a run that is done
 	if len(lines) > 0 {
 		ops = append(ops, c.entry(lines)...)
 		next.Entries++

@@ -34,7 +34,16 @@ type Turn struct {
 //
 // Lead creates the election and its parent, if they are missing, with this ACL.
 func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (*Turn, error) {
-	place, err := join(ctx, w, owner, acl)
+	return leadIn(ctx, w, ledger.ElectionPath, "migration is running", owner, acl, say)
+}
+
+// LeadFollowers is [Lead] for those who follow the legacy queue: each of their moves takes a turn among the migrators.
+func LeadFollowers(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, say func(string)) (*Turn, error) {
+	return leadIn(ctx, w, ledger.FollowersPath, "follow is at work", owner, acl, say)
+}
+
+func leadIn(ctx context.Context, w *zkconn.Writer, path, other, owner string, acl []znode.ACL, say func(string)) (*Turn, error) {
+	place, err := join(ctx, w, path, owner, acl)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +58,7 @@ func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, 
 			say(fmt.Sprintf("%s: no session holds this place in the election; skipped", a.Path))
 			return
 		}
-		say(fmt.Sprintf("waiting: another migration is running (%s); if its process was killed, its session ends after %s", a.Owner, w.SessionTimeout()))
+		say(fmt.Sprintf("waiting: another %s (%s); if its process was killed, its session ends after %s", other, a.Owner, w.SessionTimeout()))
 	})
 	if err != nil {
 		turn.Resign()
@@ -61,16 +70,16 @@ func Lead(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL, 
 // maxJoins is how often in a row others may remove the election before this migrator has a place in it.
 const maxJoins = 100
 
-// join takes a place in the election. If somebody removes the election meanwhile, join makes it again.
-func join(ctx context.Context, w *zkconn.Writer, owner string, acl []znode.ACL) (*election.Place, error) {
+// join takes a place in an election. If somebody removes the election meanwhile, join makes it again.
+func join(ctx context.Context, w *zkconn.Writer, path, owner string, acl []znode.ACL) (*election.Place, error) {
 	for try := 1; ; try++ {
 		err := Ensure(ctx, w, ledger.MigrationPath, acl)
 		if err == nil {
-			err = Ensure(ctx, w, ledger.ElectionPath, acl)
+			err = Ensure(ctx, w, path, acl)
 		}
 		var place *election.Place
 		if err == nil {
-			place, err = election.Join(ctx, w, ledger.ElectionPath, owner, acl)
+			place, err = election.Join(ctx, w, path, owner, acl)
 		}
 		switch {
 		case !errors.Is(err, znode.ErrNoNode) || ctx.Err() != nil:

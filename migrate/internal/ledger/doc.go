@@ -25,6 +25,7 @@ const (
 	RunsPath      = "/migration/runs"
 	EntriesPath   = "/migration/ledger"
 	ElectionPath  = "/migration/election"
+	FollowersPath = "/migration/followers" // the election of those who follow the legacy queue
 )
 
 // groupSize is how many entries a group has, so that no list of children is too long for

@@ -22,6 +22,7 @@ type Ledger struct {
 	newest  map[string]int32   // index of a record's newest entry
 	batches map[string]*Batch
 	byUUID  map[string]*Batch
+	used    map[string]bool   // the names below /batch-uuids that runs gave
 	given   map[string]string // the last name that a run gave to a child of /jobs, /batches and the access queues
 }
 
@@ -57,7 +58,7 @@ func New(runs []migration.Run) *Ledger {
 	for _, r := range runs {
 		records += max(r.Created.Records(), 0)
 	}
-	return &Ledger{Runs: runs, entries: make([]Migrated, 0, min(records, 1<<20)), left: make([]migration.Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, given: map[string]string{}}
+	return &Ledger{Runs: runs, entries: make([]Migrated, 0, min(records, 1<<20)), left: make([]migration.Counts, len(runs)), newest: map[string]int32{}, batches: map[string]*Batch{}, byUUID: map[string]*Batch{}, used: map[string]bool{}, given: map[string]string{}}
 }
 
 // Add adds the next entry of a run. path is its znode. The error is a [*DamageError].
@@ -67,6 +68,19 @@ func (l *Ledger) Add(run int, path string, data []byte) error {
 	}
 	return nil
 }
+
+// Append adds the lines of the next entry of a run, which was written just now.
+func (l *Ledger) Append(run int, lines []Line) error {
+	for _, line := range lines {
+		if err := l.add(int32(run), line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UsedName reports whether a run has given a batch this name below /batch-uuids, also if the batch was removed since.
+func (l *Ledger) UsedName(uuid string) bool { return l.used[uuid] }
 
 func (l *Ledger) add(run int32, line Line) error {
 	switch line.Kind {
@@ -93,7 +107,7 @@ func (l *Ledger) add(run int32, line Line) error {
 		l.entries = append(l.entries, Migrated{Record: line.Record, Job: job, Batch: line.Batch, Hash: line.Hash, Czxid: line.Czxid, Key: line.Key, Run: run, older: older})
 	case BatchCreated:
 		b := &Batch{ID: strings.Clone(line.Batch), UUID: strings.Clone(line.UUID), Run: run, Jobs: line.Jobs}
-		l.batches[b.ID], l.byUUID[b.UUID] = b, b
+		l.batches[b.ID], l.byUUID[b.UUID], l.used[b.UUID] = b, b, true
 		l.left[run].Batches++
 		l.give(newqueue.BatchPath(b.ID))
 	case JobRemoved:

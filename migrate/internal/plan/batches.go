@@ -27,6 +27,9 @@ func (b *Builder) addToBatch(r migration.Record, s rules.State, adds bool) *Batc
 }
 
 func (b *Builder) newBatch(key rules.BatchKey, r migration.Record) *Batch {
+	if b.in.Places != nil {
+		return b.placedBatch(key)
+	}
 	path := newqueue.BatchUUIDPath(key.UUID)
 	batch := &Batch{PlanBatch: &migration.PlanBatch{UUID: key.UUID, New: true}, Ours: true, All: rules.Batch{Key: key, Run: b.plan.Run}}
 	other, taken := b.named[path]
@@ -48,6 +51,19 @@ func (b *Builder) newBatch(key rules.BatchKey, r migration.Record) *Batch {
 	case b.in.Names.Has(path):
 		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: path, Message: fmt.Sprintf("batch %q is already in the target, and no migration created it", key.UUID),
 			Next: "find out who created it; remove or rename one of the two"})
+	}
+	b.batches[key] = batch
+	b.plan.Batches = append(b.plan.Batches, batch)
+	return batch
+}
+
+// placedBatch is the batch into which follow puts the records of a batch.
+func (b *Builder) placedBatch(key rules.BatchKey) *Batch {
+	place := b.in.Places[key]
+	batch := &Batch{PlanBatch: &migration.PlanBatch{UUID: place.Name, ID: place.ID, New: place.ID == ""}, Ours: place.ID == "",
+		All: rules.Batch{Key: rules.BatchKey{Kind: key.Kind, UUID: place.Name}, ID: place.ID, Run: b.plan.Run}, Witness: place.Witness}
+	if place.Name != key.UUID {
+		batch.All.Of = key.UUID
 	}
 	b.batches[key] = batch
 	b.plan.Batches = append(b.plan.Batches, batch)

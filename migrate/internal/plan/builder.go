@@ -29,6 +29,9 @@ type Input struct {
 	// "" if there is no queue.
 	Dialect newqueue.Dialect
 	ShownBy string
+	// Places has where the records of each batch go, if they are added to Run, which was released.
+	Places map[rules.BatchKey]Place
+	Run    *migration.Run
 }
 
 // Builder makes a plan.
@@ -67,6 +70,11 @@ func New(in Input) *Builder {
 	}}
 	b.plan.Settings.Note = text.Line(strings.TrimSpace(opt.Note)) // it is printed
 	b.plan.Settings.MaxBuffer = cmp.Or(opt.MaxBuffer, migration.DefaultMaxBuffer)
+	if in.Run != nil {
+		p := b.plan
+		p.onto, p.Run, p.Dialect, p.Choices, p.Settings.ACL, p.Previous = in.Run, in.Run.ID, in.Run.Dialect, in.Run.Choices, in.Run.ACL, in.Run
+		return b
+	}
 	for _, record := range opt.Again {
 		b.again[record] = true
 	}
@@ -221,7 +229,10 @@ func (b *Builder) Add(f source.Fetched) {
 	if r.Err == nil {
 		line.Status = r.Legacy.Header.Status.String()
 	}
-	entry := cmp.Or(standing.EntryOf(b.in.Target.Ledger, f), b.in.Target.Ledger.Find(r.Path))
+	var entry *ledger.Migrated
+	if b.in.Run == nil { // otherwise it is known that there is none
+		entry = cmp.Or(standing.EntryOf(b.in.Target.Ledger, f), b.in.Target.Ledger.Find(r.Path))
+	}
 	var facts standing.Facts
 	if entry != nil {
 		run := &b.in.Target.Ledger.Runs[entry.Run]
@@ -404,7 +415,7 @@ func (b *Builder) planLayout() {
 // earlier run, because they would stop.
 func (b *Builder) planHolds() {
 	p := b.plan
-	if p.Empty() || p.Resumes || b.in.Options.HoldAgain {
+	if p.Empty() || p.Resumes || b.in.Options.HoldAgain || b.in.Run != nil {
 		return
 	}
 	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run migration.Run) bool { return run.State == migration.RunDone || run.Stayed > 0 })

@@ -51,7 +51,10 @@ func (b *Builder) checkSize(r migration.Record, s rules.State, batch *Batch) {
 	}
 	what, size := "handing it over takes", len(r.Data)+2*(len(r.Path)+maxChroot)
 	if size <= limit {
-		what, size = "its job takes", 0
+		what = "its job and its kept bytes take" // follow makes a job and hands over its record at once
+		if b.in.Run == nil {
+			what, size = "its job takes", 0
+		}
 		job := rules.Job{Record: r, State: s, Priority: b.plan.Choices.Priority(r), Run: b.plan.Run, ID: newqueue.SequenceID(newqueue.JobPrefix, 0), Batch: newqueue.SequenceID(newqueue.BatchPrefix, 0)}
 		nodes := job.Nodes(b.plan.Dialect)
 		if batch != nil && batch.New {

@@ -77,6 +77,8 @@ type maker struct {
 type written struct {
 	jobs    int
 	folders []newqueue.BatchFolder
+	witness *string // the entry of its last unfinished job, once that has an id
+	group   *apply.Group
 }
 
 func (m *maker) piece(f source.Fetched, line *migration.PlanRecord) (apply.Piece, error) {
@@ -85,10 +87,28 @@ func (m *maker) piece(f source.Fetched, line *migration.PlanRecord) (apply.Piece
 	}
 	d := rules.Decide(f.Record, m.plan.Choices)
 	job := rules.Job{Record: f.Record, State: d.State, Priority: m.plan.Choices.Priority(f.Record), Run: m.plan.Run}
+	var piece apply.Piece
 	if f.Queue.IsAccess() {
-		return m.request(job, f.Stat.Czxid), nil
+		piece = m.request(job, f.Stat.Czxid)
+	} else {
+		piece = m.job(job, m.plan.byKey[rules.BatchOf(f.Record, m.plan.Run, m.plan.Dialect)], f.Stat.Czxid)
 	}
-	return m.job(job, m.plan.byKey[rules.BatchOf(f.Record, m.plan.Run, m.plan.Dialect)], f.Stat.Czxid), nil
+	if m.plan.onto != nil {
+		m.handOver(&piece, f)
+	}
+	return piece, nil
+}
+
+// handOver adds to the piece of a job that its record leaves the legacy queue in the same transaction.
+func (m *maker) handOver(piece *apply.Piece, f source.Fetched) {
+	run, build := m.plan.onto, piece.Build
+	piece.Optional = true
+	piece.Build = func(ids []string) ([]znode.Op, []ledger.Line) {
+		ops, lines := build(ids)
+		job := lines[len(lines)-1].Job
+		ops = append(ops, znode.Outside(znode.Delete(run.Origin.Path(f.Path), f.Stat.Version), znode.Op{Kind: znode.OpCreate, Path: run.KeptPath(job), Data: f.Data, ACL: f.ACL})...)
+		return ops, append(lines, ledger.Line{Kind: ledger.HandedOver, Record: f.Path, Job: job, Hash: ledger.HashOf(f.SHA256()), Kept: true})
+	}
 }
 
 func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
@@ -105,20 +125,30 @@ func (m *maker) request(job rules.Job, czxid int64) apply.Piece {
 func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 	w := m.written[b]
 	if w == nil {
-		w = &written{folders: slices.Clone(b.Folders)}
+		w = &written{folders: slices.Clone(b.Folders), witness: &b.Witness}
+		if b.New && m.plan.onto != nil {
+			w.group = &apply.Group{}
+		}
 		m.written[b] = w
 	}
 	w.jobs++
 	first, last := b.New && w.jobs == 1, b.Ours && w.jobs == b.Adds
+	if m.plan.onto != nil { // the others may be left out
+		last = first
+	}
 	folder := job.State.Job.Folder()
 	opens := !slices.Contains(w.folders, folder)
 	if opens {
 		w.folders = append(w.folders, folder)
 	}
-	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: migration.Counts{Jobs: 1}}
+	piece := apply.Piece{Parents: []string{newqueue.JobsPath}, Created: migration.Counts{Jobs: 1}, Group: w.group}
 	if first {
 		piece.Parents = append(piece.Parents, newqueue.BatchesPath)
 		piece.Created.Batches = 1
+	}
+	witness, entry := w.witness, new(string)
+	if b.New && job.State.Unfinished() && folder == newqueue.FolderProcessing {
+		w.witness = entry
 	}
 	piece.Build = func(ids []string) ([]znode.Op, []ledger.Line) {
 		job.ID = ids[0]
@@ -130,10 +160,13 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 			b.All.ID = ids[1]
 			nodes = b.All.Nodes(m.plan.Dialect)
 			lines = append(lines, ledger.Line{Kind: ledger.BatchCreated, Batch: b.All.ID, UUID: znode.Name(newqueue.BatchUUIDPath(b.UUID)), Jobs: b.All.Jobs})
+		case m.plan.onto != nil:
+			ops = append(ops, stillOpen(b, *witness)...)
 		case !b.New: // no job is added to a batch that another client has worked on meanwhile
 			ops = append(ops, znode.Check(newqueue.BatchPath(b.All.ID)+"/status", b.StatusVersion))
 		}
 		job.Batch = b.All.ID
+		*entry = newqueue.BatchEntryPath(job.Batch, folder, job.ID)
 		if opens {
 			nodes = append(nodes, b.All.Folder(job.State))
 		}
@@ -144,6 +177,17 @@ func (m *maker) job(job rules.Job, b *Batch, czxid int64) apply.Piece {
 		return append(ops, m.creates(nodes)...), append(lines, lineOf(job, czxid))
 	}
 	return piece
+}
+
+// stillOpen are the checks that no reporter has begun with a released batch, and that none can have found it finished (docs/life.md, "Follow"). The
+// lock is created and deleted, because nothing else fails if it is there.
+func stillOpen(b *Batch, witness string) []znode.Op {
+	root := newqueue.BatchPath(b.All.ID)
+	ops := []znode.Op{znode.Check(root+"/status", b.StatusVersion), znode.Create(root+"/lock", rules.None), znode.Delete(root+"/lock", -1)}
+	if witness != "" { // a new batch of failed jobs alone has none, and nobody reports it
+		ops = append(ops, znode.Check(witness, -1))
+	}
+	return ops
 }
 
 // closing makes the piece of a batch whose jobs are all there, and which a run that was

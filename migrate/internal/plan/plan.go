@@ -8,6 +8,8 @@
 package plan
 
 import (
+	"cmp"
+
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/target"
 	"mrtq/migrate/migration"
@@ -22,6 +24,8 @@ type Made struct {
 	Target  *target.Target
 	Batches []*Batch
 	byKey   map[rules.BatchKey]*Batch
+	// onto is the released run that the records are added to; nil if the plan has a run of its own.
+	onto *migration.Run
 }
 
 // Batch is a batch of a plan, and what else the transactions rely on.
@@ -36,4 +40,40 @@ type Batch struct {
 	Folders []newqueue.BatchFolder
 	// StatusVersion is the version of the status of a batch that exists.
 	StatusVersion int32
+	// Witness is the entry of an unfinished job of a released batch. Without it, a reporter may have found the batch finished.
+	Witness string
+}
+
+// Place is where the records of a batch go that arrive after a release (docs/life.md, "Follow").
+type Place struct {
+	Name    string // below /batch-uuids
+	ID      string // bid; "" for a new batch
+	Witness string // of a batch that is there
+}
+
+// BlockedRecords says of each record that the plan does not migrate, or that keeps it from being carried out, why that is. A problem of a batch is one of each of its records.
+func (p *Made) BlockedRecords() map[string]string {
+	at := map[string]string{}
+	for _, problem := range p.Problems {
+		at[problem.Path] = problem.Message
+		for _, f := range p.Findings {
+			if f.Items[0].Path == problem.Path && f.Effect == migration.EffectUnfit {
+				for _, item := range f.Items {
+					at[item.Path] = f.What
+				}
+			}
+		}
+	}
+	blocked := map[string]string{}
+	for i := range p.Records {
+		r := &p.Records[i]
+		why, is := at[r.Path]
+		if !is && r.Batch != nil {
+			why, is = at[newqueue.BatchUUIDPath(r.Batch.UUID)]
+		}
+		if is || r.Action != migration.ActionCreate {
+			blocked[r.Path] = cmp.Or(why, r.Reason)
+		}
+	}
+	return blocked
 }

@@ -55,6 +55,7 @@ type Batch struct {
 	Key     BatchKey
 	ID      string // its bid; "" before it has one
 	Run     string // that creates it
+	Of      string // the batchID of its records, if its name is another one: see follow.Name
 	Jobs    int
 	in      [4]int    // how many jobs are in each of [newqueue.BatchFolders]
 	changed time.Time // when a job last changed
@@ -98,7 +99,7 @@ func (b *Batch) Objects(d newqueue.Dialect) []Object {
 // The other ones are created with its jobs: see [Batch.Folder] and [Batch.Closing].
 func (b *Batch) Nodes(d newqueue.Dialect) []Node {
 	path := newqueue.BatchPath(b.ID)
-	nodes := []Node{{path, batchProvenance(b.Run, b.Key.Kind)}}
+	nodes := []Node{{path, batchProvenance(b.Run, b.Key.Kind, b.Of)}}
 	for _, o := range b.Objects(d) {
 		nodes = append(nodes, Node{path + "/" + o.Node, o.encode()})
 	}

@@ -146,6 +146,10 @@ func (j Job) provenance() []byte {
 	})
 }
 
-func batchProvenance(run string, kind BatchKind) []byte {
-	return encode(newqueue.Object{"run": run, "of": string(kind)})
+func batchProvenance(run string, kind BatchKind, batchID string) []byte {
+	o := newqueue.Object{"run": run, "of": string(kind)}
+	if batchID != "" {
+		o["batchID"] = batchID
+	}
+	return encode(o)
 }

@@ -29,6 +29,7 @@ type Source struct {
 
 	r    *zkconn.Reader
 	kept map[string]string // see [Source.FetchKept]
+	only map[string]bool   // see [Source.Only]; nil for all records
 }
 
 // Node is one znode whose children are records.
@@ -182,6 +183,16 @@ func (s *Source) WithACLs() *Source {
 	return &other
 }
 
+// Only returns the same source, with no other records than these.
+func (s *Source) Only(records map[string]bool) *Source {
+	other := *s
+	other.only, other.Nodes = records, slices.Clone(s.Nodes)
+	for i, n := range other.Nodes {
+		other.Nodes[i].Names = slices.DeleteFunc(slices.Clone(n.Names), func(name string) bool { return !records[znode.Join(n.Path, name)] })
+	}
+	return &other
+}
+
 // Czxids returns the czxids of the queue nodes that are there, by path.
 func (s *Source) Czxids() map[string]int64 {
 	czxids := map[string]int64{}
@@ -306,7 +317,11 @@ func rankOf(name string) int64 {
 
 // Relist lists the same queues again, as they are now. The error is that of [OpenKnown].
 func (s *Source) Relist(ctx context.Context) (*Source, error) {
-	return OpenKnown(ctx, s.r, s.Queues, s.Options)
+	again, err := OpenKnown(ctx, s.r, s.Queues, s.Options)
+	if err == nil && s.only != nil {
+		again = again.Only(s.only)
+	}
+	return again, err
 }
 
 // Reader returns the session that reads the source.

@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"mrtq/internal/part"
@@ -16,6 +17,8 @@ type Batch struct {
 	// StatusVersion is the version of its status.
 	StatusVersion int32
 	Folders       []newqueue.BatchFolder
+	Locked        bool   // by a session
+	Of            string // the batchID of its records, if its name is another one
 }
 
 // Open reports whether jobs can be added to the batch.
@@ -33,7 +36,7 @@ func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect)
 		var paths []string
 		for _, bid := range some {
 			root := newqueue.BatchPath(bid)
-			paths = append(paths, root, root+"/status")
+			paths = append(paths, root, root+"/status", root+"/lock")
 			for _, f := range newqueue.BatchFolders {
 				paths = append(paths, newqueue.BatchFolderPath(bid, f))
 			}
@@ -56,7 +59,15 @@ func (t *Target) Batches(ctx context.Context, bids []string, d newqueue.Dialect)
 func batchOf(bid string, there map[string]znode.Node, d newqueue.Dialect) Batch {
 	root := newqueue.BatchPath(bid)
 	var b Batch
-	_, b.There = there[root]
+	var provenance struct {
+		BatchID string `json:"batchID"`
+	}
+	if n, is := there[root]; is {
+		b.There = true
+		_ = json.Unmarshal(n.Data, &provenance) // another client's has none
+		b.Of = provenance.BatchID
+	}
+	_, b.Locked = there[root+"/lock"]
 	b.StatusVersion = there[root+"/status"].Stat.Version
 	if status, err := newqueue.Parse[newqueue.BatchStatus](d, there[root+"/status"].Data); err == nil {
 		b.State = status.State

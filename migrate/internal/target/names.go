@@ -87,6 +87,18 @@ func (t *Target) Counters(ctx context.Context) (counters map[string]Counter, the
 	return counters, there, nil
 }
 
+// NextNumbers reads the next numbers of these counters again.
+func (t *Target) NextNumbers(ctx context.Context, counters map[string]Counter) error {
+	nodes, err := t.Reader.GetAll(ctx, slices.Sorted(maps.Keys(counters)))
+	for _, n := range nodes {
+		c := counters[n.Path]
+		number, _ := n.Stat.NextSequence()
+		c.Next = int64(number)
+		counters[n.Path] = c
+	}
+	return err
+}
+
 // Count returns how many jobs, batches or requests a parent has.
 func (n *Names) Count(parent string) int {
 	count := 0

@@ -100,6 +100,7 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepRestored:       row("accept that jobs that finished after the backup was made will run again", Adviser.releaseRestored),
 	migrate.StepDecideRecords:  Adviser.decideRecords,
 	migrate.StepMigrateRest:    row("stop whoever submits to the legacy queue", Adviser.planRest),
+	migrate.StepFollow:         row("", Adviser.follow),
 	migrate.StepRelease:        releaseAfter(),
 	migrate.StepLookFirst:      releaseAfter("make sure that the jobs that were acted on are as they should be"),
 	migrate.StepAwaitLegacy:    Adviser.awaitLegacy,
@@ -169,6 +170,8 @@ func (a Adviser) releaseRestored(s Situation) string {
 func (a Adviser) release(s Situation) string { return a.Command("release", []string{s.Target}) }
 
 func (a Adviser) complete(s Situation) string { return a.Command("complete", []string{s.Target}) }
+
+func (a Adviser) follow(s Situation) string { return a.Command("follow", []string{s.Target}) }
 
 func releaseAfter(first ...string) func(Adviser, Situation) Next {
 	return func(a Adviser, s Situation) Next {
@@ -393,14 +396,14 @@ func (a Adviser) planAgain(s Situation) Next {
 		return Next{Ways: ways}
 	}
 	if s.Held > 0 {
-		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Keep submissions stopped until the services have finished, too", a.release(s)}, {"To migrate again, when the legacy queue is frozen", plan},
+		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Stop submissions until the services have finished", a.release(s)}, {"To migrate again, when the legacy workers are stopped", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}
 	}
 	stay := "To stay with the legacy queue, let its workers and submitters run: mrtq has nothing left to do"
 	if s.JobsStay {
 		stay = "To stay with the legacy queue, let the new services " + finish + ", and then let submitters run: mrtq has nothing left to do"
 	}
-	return Next{Ways: []Way{{stay, ""}, {"To migrate again, when the legacy queue is frozen", plan}}}
+	return Next{Ways: []Way{{stay, ""}, {"To migrate again, when the legacy workers are stopped", plan}}}
 }
 
 func (a Adviser) verify(s Situation) string {

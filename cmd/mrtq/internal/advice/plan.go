@@ -168,9 +168,9 @@ func (a Adviser) migrate(s Situation) Next {
 		next := Next{Command: a.Command("plan", []string{s.Source, s.Target}, Set("out", s.planFile())...)}
 		switch {
 		case s.Run == nil:
-			next.First, next.With = "rehearse, and freeze the legacy queue (stop its submissions and workers)", []string{a.Command("rehearse", []string{s.Source}, Set("out", RehearsalFile)...)}
+			next.First, next.With = "rehearse, and stop the workers of the legacy queue", []string{a.Command("rehearse", []string{s.Source}, Set("out", RehearsalFile)...)}
 		case s.Run.State == migration.RunRolledBack:
-			next.First = "freeze the legacy queue (stop its submissions and workers)"
+			next.First = "stop the workers of the legacy queue"
 		}
 		return next
 	}

@@ -18,6 +18,7 @@ var refusals = []struct {
 	{migrate.ErrQueueGone, row("create the missing queue node", same)},
 	{migrate.ErrOtherSource, Adviser.otherSource},
 	{migrate.ErrNoPermission, row("give credentials that have this permission, with --auth-file, or change that ACL", same)},
+	{migrate.ErrFollowed, words("end it when nothing arrives any more")},
 	{migrate.ErrNotReleased, row("", Adviser.release)},
 	{migrate.ErrHoldsChanged, row("", same)},
 	{migrate.ErrContended, row("wait until there is less traffic", same)},

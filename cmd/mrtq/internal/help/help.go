@@ -25,7 +25,7 @@ type group struct {
 // groups are the commands by what they are for, in the order in which they are used. The
 // rest, such as cobra's own, is listed last.
 var groups = []group{
-	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "rollback", "complete", "hold"}},
+	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "follow", "rollback", "complete", "hold"}},
 	{"Inspect", []string{"status", "show", "report", "inspect", "check"}},
 	{"Servers and tests", []string{"dump", "restore", "zk", "accept"}},
 	{"Help topics", []string{"addresses", "settings", "exit-codes"}},

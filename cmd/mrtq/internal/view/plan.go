@@ -156,7 +156,7 @@ func printProblems(s *screen.Screen, p *migration.Plan) {
 	}
 }
 
-// printLocks prints the legacy locks (docs/night.md, "3.5 Remove leftover locks").
+// printLocks prints the legacy locks (docs/night.md, "3.4 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migration.Plan) {
 	screen.List(s, "Legacy locks: the release does not lift the hold of ingest while one is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
 		func(l migration.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })

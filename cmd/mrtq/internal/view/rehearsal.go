@@ -50,7 +50,7 @@ func cutover(s *screen.Screen, n *rehearse.Cutover) {
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
-	rows = append(rows, screen.Row{"the queue is frozen, at least", seconds(n.Freeze)}, screen.Row{"emails while the queue is drained, at most", fmt.Sprint(n.Emails)},
+	rows = append(rows, screen.Row{"no worker is at work, at least", seconds(n.Freeze)}, screen.Row{"emails while the queue is drained, at most", fmt.Sprint(n.Emails)},
 		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
 	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, rows)
 	s.Say("The times are those of the rehearsal's server.")

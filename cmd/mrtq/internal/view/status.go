@@ -189,12 +189,19 @@ var unsound = []migrate.NextStep{migrate.StepWait, migrate.StepRestoreLedger, mi
 func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, text string) {
 	word, text = stateText(s, target)
 	switch {
-	case slices.Contains(unsound, s.Step), len(s.Undecided()) > 0, s.Releasing(), s.Uncompleted > 0:
+	case slices.Contains(unsound, s.Step), len(s.Undecided()) > 0, s.Releasing(), s.Uncompleted > 0, isUnfollowed(s):
 		return screen.Bad, word, text
-	case s.Restored || s.Step == migrate.StepMigrateRest || len(s.Abandoned)+len(s.Unreported) > 0:
+	case s.Restored || s.Step == migrate.StepMigrateRest || s.Step == migrate.StepFollow || len(s.Abandoned)+len(s.Unreported) > 0:
 		return screen.Attention, word, text
 	}
 	return screen.Good, word, text
+}
+
+// mayWait is how long a record may wait for a follow that is started again.
+const mayWait = time.Minute
+
+func isUnfollowed(s *migrate.Status) bool {
+	return !s.Unfollowed.IsZero() && time.Since(s.Unfollowed) > mayWait
 }
 
 func stateText(s *migrate.Status, target string) (word, text string) {
@@ -247,6 +254,12 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	for _, of := range counted([]note{{len(s.Abandoned), "access request is in Processing, and nobody works on it", "access requests are in Processing, and nobody works on them"},
 		{len(s.Unreported), "batch has no unfinished job, and nobody reports it", "batches have no unfinished job, and nobody reports them"}}) {
 		text += "; " + of
+	}
+	switch {
+	case s.Followers > 0:
+		text += "; follow is at work"
+	case isUnfollowed(s):
+		text += fmt.Sprintf("; the first came %s ago, and nobody follows", time.Since(s.Unfollowed).Round(time.Second))
 	}
 	if waiting := waitingJobs(s); waiting > 0 && slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migration.RunDone && len(r.Releases) > 0 }) {
 		text += ". " + screen.Count(waiting, "job or request is", "jobs and requests are") +

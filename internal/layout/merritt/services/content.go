@@ -3,6 +3,7 @@ package services
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mrtq/internal/znode"
@@ -103,10 +104,20 @@ func batchID(d *Requirement, it *Item) []fault {
 	case it.Objects[d.Node] == nil:
 	case !batchFolder.ok(id):
 		return one("batchID is %s: expected %s", newqueue.JSONText(id), batchFolder.Words)
-	case it.BatchID != nil && it.BatchID != id:
+	case it.BatchID != nil && it.BatchID != id && !isLater(it.BatchID, id):
 		return one("batchID is %s, and its batch has %s", newqueue.JSONText(id), newqueue.JSONText(it.BatchID))
 	}
 	return nil
+}
+
+// isLater reports whether a batch has one of the names NAME-2, NAME-3 … of a batchID: its records came late, and their payloads are in the folder of the
+// batchID (docs/life.md, "Follow").
+func isLater(batch, batchID any) bool {
+	name, _ := batch.(string)
+	id, _ := batchID.(string)
+	n, ok := strings.CutPrefix(name, id+"-")
+	number, err := strconv.Atoi(n)
+	return ok && err == nil && number > 1 && strconv.Itoa(number) == n
 }
 
 // packageKind: Initialize accepts the types of whole batches, too. Estimate is

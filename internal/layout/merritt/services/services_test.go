@@ -153,6 +153,17 @@ func TestTypesAreOrgJSONs(t *testing.T) {
 	}
 }
 
+// A job's batchID names the folder of its payload: that of its batch, or of the batch for which its batch is a later one.
+func TestFolderOfTheBatch(t *testing.T) {
+	for batch, ok := range map[string]bool{"bid-1": true, "bid-1-2": true, "bid-1-13": true, "bid-1-1": false, "bid-1-02": false, "bid-1-": false, "bid-1-2x": false, "bid-12": false, "bid-2": false} {
+		item := services.Item{Path: "/jobs/jid0000000001", BatchID: batch, Objects: map[string]newqueue.Object{"status": {"status": "Pending"}, "configuration": {"batchID": "bid-1"}}}
+		found := slices.ContainsFunc(services.CheckContent(item), func(v services.Violation) bool { return v.Requirement.ID == "R20" })
+		if found == ok {
+			t.Errorf("in a batch %s: a violation is %v", batch, found)
+		}
+	}
+}
+
 // What the services do with sound jobs that nobody would expect is noticed beforehand.
 func TestJobNotices(t *testing.T) {
 	type object = newqueue.Object

@@ -35,7 +35,7 @@ var Requirements = forEach([]Requirement{
 	{ID: "R18", Of: OfEarlyJob, Node: "configuration", Says: "it exists and is not empty", faults: filledIfThere, Then: Stuck, By: []Daemon{Initialize, Estimate}},
 	{ID: "R18", Of: OfLaterJob, Node: "configuration", Says: "it exists and is not empty", faults: filledIfThere, Then: Fails, By: []Daemon{Provision, Download, Process, Notify}},
 	{ID: "R19", Of: OfOpenJob, Node: "configuration", Key: "jobID", Type: folder, Then: Fails, By: ingest},
-	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is the batchID of its batch", faults: batchID, Then: Fails, By: ingest},
+	{ID: "R20", Of: OfOpenJob, Node: "configuration", Says: "its batchID is that of its batch, without the number of a later batch", faults: batchID, Then: Fails, By: ingest},
 	{ID: "R21", Of: OfOpenJob, Node: "configuration", Key: "profile", Type: profile, Then: Fails, By: ingest},
 	{ID: "R22", Of: OfOpenJob, Node: "configuration", Key: "type", Type: packageType, faults: packageKind, Then: Fails, By: []Daemon{Initialize, Estimate, Download}},
 	{ID: "R23", Of: OfOpenJob, Node: "configuration", Key: "filename", Type: filled, Then: Fails, By: []Daemon{Initialize}},
