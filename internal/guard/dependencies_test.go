@@ -28,14 +28,17 @@ var brings = map[string]map[string]string{
 		"github.com/beevik/etree":                  "XML payloads",
 		"github.com/magiconair/properties":         "properties payloads",
 		"golang.org/x/sync":                        "how many reads are under way",
+		"golang.org/x/time":                        "how many operations a second are sent",
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
 		"golang.org/x/sync":          "how many reads are under way",
+		"golang.org/x/time":          "how many operations a second are sent",
 		"github.com/go-zookeeper/zk": "the ZooKeeper client",
 	},
 	"mrtq/harness/docker": {
 		"golang.org/x/sync":                           "how many reads are under way",
+		"golang.org/x/time":                           "how many operations a second are sent",
 		"github.com/go-zookeeper/zk":                  "the ZooKeeper client",
 		"github.com/testcontainers/testcontainers-go": "servers in Docker",
 		"github.com/moby/moby/api":                    "servers in Docker: addresses of ports",

@@ -174,7 +174,7 @@ func (r *Reader) appendRead(b []byte, op jute.OpCode, path string) []byte {
 
 // sendRead sends a request that reads some znodes, when the window and the limit allow it.
 func (s *session) sendRead(ctx context.Context, c *call) error {
-	if err := s.cfg.Limiter.wait(ctx, c.reads); err != nil {
+	if err := pace(ctx, s.cfg.Limiter, c.reads); err != nil {
 		return err
 	}
 	end := s.begin()

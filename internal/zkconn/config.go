@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Config says how to reach a server. Only Address is required.
@@ -30,7 +32,7 @@ type Config struct {
 	Log  *slog.Logger // nil: none
 	// Limiter caps operations a second. Each read of a znode, a list or an ACL
 	// counts as one, and so does each change. Sessions can share it. nil: none.
-	Limiter *Limiter
+	Limiter *rate.Limiter
 	// Silence knows for how long the servers have kept silent. Sessions can share it.
 	Silence *SilenceTimer
 	// Notify, if not nil, is called at most once, if the first attempts to open the session fail

@@ -2,42 +2,28 @@ package zkconn
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// Limiter caps operations a second. Several sessions can share one. A nil Limiter caps
-// nothing.
-type Limiter struct {
-	each  time.Duration // the time that one operation takes
-	burst time.Duration // how much of that time operations may be ahead of the clock
-
-	mu   sync.Mutex
-	next time.Time // when the operations so far are paid for
+// NewLimiter returns a cap on operations a second, which several sessions can share. At one
+// moment it allows at most a tenth of a second's operations, and at least one.
+func NewLimiter(perSecond int) *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(perSecond), max(perSecond/10, 1))
 }
 
-// NewLimiter returns a cap on operations a second. At one moment it allows at most a tenth
-// of a second's operations, and at least one.
-func NewLimiter(perSecond int) *Limiter {
-	each := time.Second / time.Duration(perSecond)
-	return &Limiter{each: each, burst: max(time.Second/10, each)}
-}
-
-// wait waits until n operations may be sent together. If ctx ends first, it returns the
-// cause.
-func (l *Limiter) wait(ctx context.Context, n int) error {
-	if l == nil {
-		return nil
+// pace waits until n operations may be sent together; a nil cap lets all of them pass. If ctx
+// ends first, it returns the cause. WaitN would refuse more operations than the cap allows at
+// one moment, and would not tell the cause.
+func pace(ctx context.Context, limit *rate.Limiter, n int) error {
+	for ; limit != nil && n > 0; n -= limit.Burst() {
+		part := limit.ReserveN(time.Now(), min(n, limit.Burst()))
+		if err := sleep(ctx, part.Delay()); err != nil {
+			return err
+		}
 	}
-	now := time.Now()
-	l.mu.Lock()
-	if l.next.Before(now) {
-		l.next = now
-	}
-	l.next = l.next.Add(time.Duration(n) * l.each)
-	delay := l.next.Sub(now) - l.burst
-	l.mu.Unlock()
-	return sleep(ctx, delay)
+	return nil
 }
 
 // sleep waits for d. If ctx ends first, it returns the cause.

@@ -28,7 +28,7 @@ func TestLimit(t *testing.T) {
 				for range c.workers {
 					all.Go(func() {
 						for range c.each {
-							if err := l.wait(t.Context(), c.inEach); err != nil {
+							if err := pace(t.Context(), l, c.inEach); err != nil {
 								t.Error(err)
 							}
 						}
@@ -51,13 +51,12 @@ func TestLimit(t *testing.T) {
 func TestNoLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
-		var none *Limiter
-		if err := none.wait(t.Context(), 1_000_000); err != nil || time.Since(started) != 0 {
+		if err := pace(t.Context(), nil, 1_000_000); err != nil || time.Since(started) != 0 {
 			t.Errorf("without a limit it took %v, %v", time.Since(started), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := NewLimiter(1).wait(ctx, 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
+		if err := pace(ctx, NewLimiter(1), 100); !errors.Is(err, context.DeadlineExceeded) || time.Since(started) != time.Second {
 			t.Errorf("a caller whose context ends after a second gets %v after %v", err, time.Since(started))
 		}
 	})

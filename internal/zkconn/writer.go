@@ -103,7 +103,7 @@ func appendACL(b []byte, acl []znode.ACL) []byte {
 // write sends a request that does this many operations, once, and returns the answer. The
 // error wraps [ErrUnknownOutcome] if it may have been done, and otherwise says why it was not.
 func (s *session) write(ctx context.Context, packet []byte, operations int) ([]byte, error) {
-	if err := s.cfg.Limiter.wait(ctx, operations); err != nil {
+	if err := pace(ctx, s.cfg.Limiter, operations); err != nil {
 		return nil, fmt.Errorf("nothing was sent: %w", err)
 	}
 	c := newCall(packet, 0)

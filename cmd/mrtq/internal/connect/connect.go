@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"golang.org/x/time/rate"
 
 	"mrtq/cmd/mrtq/internal/exit"
 	"mrtq/cmd/mrtq/internal/files"
@@ -28,7 +29,7 @@ type Connection struct {
 	maxResponse    int
 	// MaxRate is how many operations a second are allowed; 0 means no limit.
 	MaxRate int
-	limit   *zkconn.Limiter // the same for all sessions of the command; nil means no limit
+	limit   *rate.Limiter // the same for all sessions of the command; nil means no limit
 	// Silence knows for how long the servers of all sessions have kept silent.
 	Silence zkconn.SilenceTimer
 	log     *slog.Logger
