@@ -118,11 +118,10 @@ func New(opt Options) *World {
 	w.library = library{conn: w.own.session, root: opt.New.Root}
 	if opt.Dialect == newqueue.MrtZK {
 		w.workers = w.deployed()
-		w.cleanup = w.Daemon(services.Cleanup)
 	} else {
 		w.workers = w.documented()
-		w.cleanup = w.actor("cleanup", services.Cleanup, (*Turn).cleanDocumented)
 	}
+	w.cleanup = w.NewCleanup()
 	if opt.Legacy.Connect != nil {
 		w.legacy = w.consumers()
 	}
@@ -191,6 +190,15 @@ func run(workers []*Actor) error {
 func (w *World) Clean() error {
 	_, err := w.cleanup.Step()
 	return err
+}
+
+// NewCleanup returns another process of the cleanup: each ingest host has one.
+func (w *World) NewCleanup() *Actor {
+	act := (*Turn).clean
+	if w.Dialect == newqueue.Design {
+		act = (*Turn).cleanDocumented
+	}
+	return w.actor(string(services.Cleanup), services.Cleanup, act)
 }
 
 // Start does what the deployed services do when they start: it makes the folders of the

@@ -44,7 +44,7 @@ const (
 )
 
 func (e *explored) fill() {
-	e.truth = truth{bytes: map[string][]byte{}, fates: map[string]fate{}, dead: map[string]bool{}, loose: map[string]bool{}}
+	e.truth = truth{bytes: map[string][]byte{}, fates: map[string]fate{}, dead: map[string]bool{}, loose: map[string]bool{}, names: map[string]string{}, told: map[string]bool{}}
 	for i, r := range []struct {
 		batch  string
 		status legacy.Status
@@ -64,6 +64,9 @@ func (e *explored) deposited(id, batch string, status legacy.Status) string {
 	e.fates["jid-"+id] = fate{1, 1}
 	if status == legacy.Completed {
 		e.fates["jid-"+id] = fate{0, 0}
+	}
+	if status == legacy.Failed {
+		e.told["jid-"+id] = true
 	}
 	return e.deposit(id, batch, status)
 }

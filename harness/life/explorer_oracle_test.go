@@ -30,6 +30,9 @@ type truth struct {
 	dead  map[string]bool   // records whose legacy worker died
 	loose map[string]bool   // records that somebody let run in both queues
 
+	names map[string]string // the last batch that had each name below /batch-uuids
+	told  map[string]bool   // the works whose depositors heard of a failure before they were migrated
+
 	submissions int
 	damaged     bool // somebody has removed by hand what no service removes
 	otherKept   kept // what another target keeps
@@ -40,6 +43,7 @@ type fate struct{ least, most int }
 
 func (t truth) clone() truth {
 	t.fates, t.dead, t.loose = maps.Clone(t.fates), maps.Clone(t.dead), maps.Clone(t.loose)
+	t.names, t.told = maps.Clone(t.names), maps.Clone(t.told)
 	return t
 }
 
@@ -197,7 +201,7 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 			out.undecided = undo.Undecided
 		}
 	case "follow":
-		_, out.error = migrate.Follow(ctx, o.w, migrate.FollowOptions{Once: true, Every: 100 * time.Millisecond, Quiet: 300 * time.Millisecond, Limits: records})
+		_, out.error = migrate.Follow(ctx, o.w, migrate.FollowOptions{Once: true, Every: 100 * time.Millisecond, Quiet: 300 * time.Millisecond, Limits: records, MaxBuffer: 96 << 10})
 	case "complete":
 		_, out.error = migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: records})
 	case "hold":
@@ -274,7 +278,9 @@ func (e *explored) run(what string) error {
 		data, _, _ := e.conn.Get(path)
 		return strings.HasPrefix(path, "/ingest/") && legacy.Status(data[0]) == legacy.Consumed
 	})
+	e.noteNames(false)
 	out := e.command(e.ctx, o, what)
+	e.noteNames(what == "follow")
 	if waits && what == "release" && !e.heldByRun() {
 		e.failf("lifted", "while a legacy worker is at work")
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,7 @@ type moment struct {
 	truth      truth
 	home       *daemons.Home
 	executions map[string]daemons.Execution
+	emails     []daemons.Email
 }
 
 type explored struct {
@@ -166,6 +168,7 @@ func world(t *testing.T, d newqueue.Dialect, n night, at *moment, do func(*explo
 		e.site = newSite(context.Background(), d, tree, opt)
 		if at != nil {
 			e.world.Remember(at.executions)
+			e.world.Emails = slices.Clone(at.emails)
 		} else {
 			e.fill()
 		}
@@ -188,7 +191,7 @@ type shared struct{ daemons.Session }
 func (shared) Close() {}
 
 func (e *explored) moment() *moment {
-	return &moment{e.tree(), e.truth.clone(), e.home.Clone(), e.world.Executions()}
+	return &moment{e.tree(), e.truth.clone(), e.home.Clone(), e.world.Executions(), slices.Clone(e.world.Emails)}
 }
 
 type combination struct {

@@ -8,6 +8,8 @@
 //	    explorer_acts_test.go       the acts
 //	    explorer_footprint_test.go  which gaps an act can tell apart
 //	    explorer_oracle_test.go     the operator who does what mrtq says, and how often work was done
+//	    explorer_follow_test.go     nights of follow, in which submitters, reporters and cleanups don't wait for its requests
+//	    explorer_mails_test.go      what depositors hear
 //	    explorer_targets_test.go    another target of the same legacy queue, and what each keeps
 //	life_test.go      random lives: many acts and commands, one after the other and in the middle of each other
 //	ensemble_test.go  one migration on an ensemble whose servers fail
@@ -19,6 +21,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -181,7 +184,9 @@ func (s *site) endSessions(o *operator) {
 
 // leads reports whether the operator's process leads, so that others wait for it.
 func (s *site) leads(o *operator) bool {
-	return slices.ContainsFunc(s.zk.Sessions(), func(one minizk.Session) bool { return o.ids[one.ID] && len(one.Ephemerals) > 0 })
+	return slices.ContainsFunc(s.zk.Sessions(), func(one minizk.Session) bool {
+		return o.ids[one.ID] && slices.ContainsFunc(one.Ephemerals, func(path string) bool { return strings.HasPrefix(path, "/migration/election/") })
+	})
 }
 
 type cut struct {
