@@ -14,7 +14,9 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
+	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
@@ -25,6 +27,7 @@ type holdFlags struct{ only, collections []string }
 
 func (h *holdFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&h.only, "only", nil, "only this `queue`: ingest, accessSmall or accessLarge; can be repeated")
+	settings.Offer(f, "only", help.Texts(newqueue.QueueHolds)...)
 	f.StringSliceVar(&h.collections, "collection", nil, "this collection, by its `profile`; can be repeated")
 }
 

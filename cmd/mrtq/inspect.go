@@ -10,6 +10,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/cmd/mrtq/internal/help"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/cmd/mrtq/internal/view"
@@ -43,8 +44,18 @@ written.`,
 	a.conn.RateFlag(cmd.Flags())
 	outputFlag(cmd.Flags(), &c.output, "json", "ndjson")
 	cmd.Flags().StringSliceVar(&c.status, "status", nil, "only records with this `status`, or \"bad\"; can be repeated")
+	settings.Offer(cmd.Flags(), "status", statusNames()...)
 	cmd.Flags().StringSliceVar(&c.queue, "queue", nil, "only records of this `queue`: ingest, inventory, accessSmall, accessLarge, or a node; can be repeated")
+	settings.Offer(cmd.Flags(), "queue", help.Texts(migration.QueueKinds)...)
 	return cmd
+}
+
+func statusNames() []string {
+	names := []string{view.BadStatus}
+	for s := legacy.Pending; s.Valid(); s++ {
+		names = append(names, s.String())
+	}
+	return names
 }
 
 func (c *inspectCmd) run(ctx context.Context, a *app, source string) error {

@@ -103,6 +103,7 @@ one: preview, migrate, verify, and roll back if needed.`,
 	)
 	root.AddCommand(topics()...)
 	settings.RefuseEmpty(root)
+	settings.Complete(root)
 	root.SetHelpFunc(help.Print)
 	return root
 }

@@ -121,6 +121,7 @@ if anything failed, or, without --tags, --only and FOLDER, if a transition was n
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.backend, "backend", backends[0], "server to run on: "+strings.Join(backends, ", ")+" or an `address`")
+	settings.Offer(f, "backend", backends...)
 	f.StringVar(&c.tags, "tags", "", "run only scenarios with these `tags`: , is or, && is and, ~ is not")
 	f.StringVar(&c.only, "only", "", "run only the scenario, or the row of its examples, at `file:line`")
 	settings.Choice(f, &c.scenariosOf, "scenarios", "", "which scenarios to run", ofQueue, "migration", "services")

@@ -47,6 +47,7 @@ func Choices(f *pflag.Flag) []string {
 func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...string) {
 	*p = choices[0]
 	f.VarP(&choiceFlag{p, choices}, name, short, usage)
+	Offer(f, name, choices...)
 }
 
 // goErrors are what Go's libraries say of values, and what people expect instead.
