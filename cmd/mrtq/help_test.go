@@ -162,6 +162,25 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// A mistyped command or flag is answered by the one that is meant, wherever it stands.
+func TestSuggestions(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"migrat":                 `unknown command "migrat"; did you mean migrate?`,
+		"-v migrat":              `unknown command "migrat"; did you mean migrate?`,
+		"--timeout 3s rolback x": `unknown command "rolback"; did you mean rollback?`,
+		"sing":                   `unknown command "sing" for "mrtq"; see mrtq --help`,
+		"completion bash x":      `unknown command "x" for "mrtq completion bash"; see mrtq --help`,
+		"plan --faild held x":    "unknown flag: --faild; did you mean --failed?",
+		"plan --sing x":          "unknown flag: --sing; see mrtq plan --help",
+		"plan -x x":              "unknown shorthand flag: 'x' in -x; see mrtq plan --help",
+	} {
+		if code, says := runInProcess(strings.Fields(line)...); code != exit.Usage || says != "mrtq: "+want+"\n" {
+			t.Errorf("mrtq %s: exit code %d, %s want %s", line, code, says, want)
+		}
+	}
+}
+
 // The exit codes are those that the help names.
 func TestExitCodes(t *testing.T) {
 	topic, _, err := newRoot().Find([]string{"exit-codes"})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,14 +45,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	cmd.SetErr(stderr)
 	ran, err := cmd.ExecuteContextC(ctx)
 	if err != nil && !a.began { // cobra's own errors are about the command line
-		if strings.HasPrefix(err.Error(), "unknown command") {
-			if near := help.Nearest(args[0], commandNames(cmd)); near != "" {
-				err = fmt.Errorf("unknown command %q; did you mean %s?", args[0], near)
-			} else {
-				err = fmt.Errorf("%w; see mrtq --help", err)
-			}
-		}
-		err = exit.With(exit.Usage, err)
+		err = exit.With(exit.Usage, suggest(ran, err))
 	}
 	err = interruption(ctx, ran.Name(), ofCommand(ran.Name(), err))
 	if a.Out.Err != nil {
@@ -67,41 +61,34 @@ func (a *app) root() *cobra.Command {
 		Short: "migrate a ZooKeeper queue from its legacy layout to the new one",
 		Long: `mrtq migrates Merritt's work queue in ZooKeeper from the legacy layout to the new
 one: preview, migrate, verify, and roll back if needed.`,
-		SilenceErrors:      true,
-		SilenceUsage:       true,
-		DisableSuggestions: true,
-		PersistentPreRunE:  a.prepare,
-		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		DisableSuggestions:         true, // suggest makes one line of them
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE:          a.prepare,
+		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Version = version()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		err = fmt.Errorf("%w; see %s --help", settings.Refusal(err), cmd.CommandPath())
-		if mistyped, is := strings.CutPrefix(err.Error(), "unknown flag: --"); is {
-			mistyped, _, _ = strings.Cut(mistyped, ";")
-			var names []string
-			cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-			if near := help.Nearest(mistyped, names); near != "" {
-				err = fmt.Errorf("unknown flag --%s; did you mean --%s?", mistyped, near)
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			if near := help.NearFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+				return exit.With(exit.Usage, fmt.Errorf("%w; did you mean --%s?", err, near))
 			}
 		}
-		return exit.With(exit.Usage, err)
+		return exit.With(exit.Usage, fmt.Errorf("%w; see %s --help", settings.Refusal(err), cmd.CommandPath()))
 	})
 	f := root.PersistentFlags()
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "log what happens to stderr")
 	a.conn.Flags(f)
-	root.AddCommand(
-		a.inspectCmd(), a.checkCmd(), a.dumpCmd(), a.restoreCmd(),
-		a.planCmd(), a.rehearseCmd(), a.migrateCmd(), a.verifyCmd(), a.releaseCmd(), a.followCmd(), a.rollbackCmd(), a.completeCmd(), a.statusCmd(), a.showCmd(),
-		a.holdCmd(),
-		a.reportCmd(),
-		a.zkCmd(),
-		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, Advice: &a.advice, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}),
-		acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}),
-		versionCmd(),
-	)
-	root.AddCommand(topics()...)
+	help.AddGroup(root, "Cutover", a.rehearseCmd(), a.planCmd(), a.migrateCmd(), a.verifyCmd(), a.releaseCmd(), a.followCmd(), a.rollbackCmd(), a.completeCmd(), a.holdCmd())
+	help.AddGroup(root, "Inspect", a.statusCmd(), a.showCmd(), a.reportCmd(), a.inspectCmd(), a.checkCmd())
+	help.AddGroup(root, "Servers and tests", a.dumpCmd(), a.restoreCmd(), a.zkCmd(),
+		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, Advice: &a.advice, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}))
+	help.AddGroup(root, "Help topics", topics()...)
+	root.AddCommand(acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}), versionCmd())
 	settings.RefuseEmpty(root)
 	settings.Complete(root)
 	root.SetHelpFunc(help.Print)
@@ -135,13 +122,16 @@ Data goes to stdout, everything else to stderr.`},
 	}
 }
 
-func commandNames(cmd *cobra.Command) (names []string) {
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
+// suggest adds to cobra's error of an unknown command which one may be meant, or where they are listed.
+func suggest(parent *cobra.Command, err error) error {
+	var typed string
+	if _, other := fmt.Sscanf(err.Error(), "unknown command %q", &typed); other != nil {
+		return err
 	}
-	return names
+	if near := parent.SuggestionsFor(typed); len(near) > 0 {
+		return fmt.Errorf("unknown command %q; did you mean %s?", typed, near[0])
+	}
+	return fmt.Errorf("%w; see mrtq --help", err)
 }
 
 func (a *app) prepare(cmd *cobra.Command, args []string) error {

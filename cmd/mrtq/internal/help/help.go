@@ -17,18 +17,18 @@ import (
 // helpWidth is how wide help is at most. A word that is longer has a line of its own.
 const helpWidth = 80
 
-type group struct {
-	title string
-	names []string
+func init() {
+	cobra.EnableCommandSorting = false // commands are listed in the order in which they are used
 }
 
-// groups are the commands by what they are for, in the order in which they are used. The
-// rest, such as cobra's own, is listed last.
-var groups = []group{
-	{"Cutover", []string{"rehearse", "plan", "migrate", "verify", "release", "follow", "rollback", "complete", "hold"}},
-	{"Inspect", []string{"status", "show", "report", "inspect", "check"}},
-	{"Servers and tests", []string{"dump", "restore", "zk", "accept"}},
-	{"Help topics", []string{"addresses", "settings", "exit-codes"}},
+// AddGroup adds commands to root. Its help lists them together, in this order. Commands without a
+// group, such as cobra's own, are listed last.
+func AddGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // Print prints a command's help.
@@ -66,7 +66,12 @@ func Text(cmd *cobra.Command) string {
 	return b.String()
 }
 
-var flagGroups = []group{
+type flagGroup struct {
+	title string
+	names []string
+}
+
+var flagGroups = []flagGroup{
 	{"Choices about records", []string{"consumed", "failed", "completed", "deleted", "undecodable", "inventory-records", "unserviceable", "max-priority", "time", "again", "record-is", "vanished", "removed"}},
 	{"Legacy queue nodes (a queue flag can be repeated, and \"\" means none)", []string{"ingest", "inventory", "access-small", "access-large", "locks"}},
 }
@@ -75,7 +80,7 @@ var flagGroups = []group{
 // because they would make the column of the names too wide.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	of := func(f *pflag.Flag) int {
-		return slices.IndexFunc(flagGroups, func(g group) bool { return slices.Contains(g.names, f.Name) })
+		return slices.IndexFunc(flagGroups, func(g flagGroup) bool { return slices.Contains(g.names, f.Name) })
 	}
 	for i := -1; i < len(flagGroups); i++ {
 		title, set := "Flags", pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -108,45 +113,33 @@ type choice struct{ pflag.Value }
 
 func (choice) Type() string { return "choice" }
 
-// Nearest returns the one of some names that is most like a mistyped one; "" if none is.
-func Nearest(mistyped string, names []string) string {
-	all := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, name := range names {
-		all.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	for _, name := range all.SuggestionsFor(mistyped) {
+// NearFlag returns a flag of a command that is like a mistyped one; "" if none is. cobra only
+// suggests commands, so each flag is one here.
+func NearFlag(cmd *cobra.Command, mistyped string) string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		flags.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+	})
+	for _, name := range flags.SuggestionsFor(mistyped) {
 		return name
 	}
 	return ""
 }
 
 func writeCommands(b *strings.Builder, cmd *cobra.Command) {
-	rest := slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
-		return !c.IsAvailableCommand() && c.Name() != "help" && !c.IsAdditionalHelpTopicCommand()
-	})
-	write := func(title string, list []*cobra.Command) {
-		if len(list) == 0 {
-			return
-		}
-		fmt.Fprintf(b, "\n%s:\n", title)
-		for _, c := range list {
-			fmt.Fprintf(b, "  %-11s  %s\n", c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
-		}
+	rest := "Other"
+	if cmd.HasParent() {
+		rest = "Commands"
 	}
-	for _, group := range groups {
-		var list []*cobra.Command
-		for _, name := range group.names {
-			if i := slices.IndexFunc(rest, func(c *cobra.Command) bool { return c.Name() == name }); i >= 0 {
-				list, rest = append(list, rest[i]), slices.Delete(rest, i, i+1)
+	for _, group := range slices.Concat(cmd.Groups(), []*cobra.Group{{Title: rest}}) {
+		title := fmt.Sprintf("\n%s:\n", group.Title)
+		for _, c := range cmd.Commands() {
+			if c.GroupID == group.ID && (c.IsAvailableCommand() || c.Name() == "help" || c.IsAdditionalHelpTopicCommand()) {
+				fmt.Fprintf(b, "%s  %-11s  %s\n", title, c.Name(), strings.ToLower(c.Short[:1])+c.Short[1:])
+				title = ""
 			}
 		}
-		write(group.title, list)
 	}
-	title := "Other"
-	if cmd.HasParent() {
-		title = "Commands"
-	}
-	write(title, rest)
 }
 
 func reflow(s string) string {
