@@ -14,6 +14,9 @@ import (
 // that changes on a terminal, and a new line from time to time elsewhere.
 //
 // Steps nest: a migration opens a source, which reads a dump.
+//
+// go-pretty's progress does not fit: it ends its line with a newline and moves the cursor up again, so it
+// overwrites a question or what else was printed. Its line stays at the end. It knows only the width of stdout.
 type meter struct {
 	mu    sync.Mutex
 	out   io.Writer
@@ -37,10 +40,11 @@ type step struct {
 }
 
 const (
-	meterTick  = 250 * time.Millisecond // between lines on a terminal
-	meterStart = 300 * time.Millisecond // a command that ends sooner draws no line
-	meterSay   = 10 * time.Second       // between lines elsewhere
-	patience   = 3 * time.Second        // a server that takes longer to answer is silent
+	meterTick     = 250 * time.Millisecond // between lines on a terminal
+	meterStart    = 300 * time.Millisecond // a command that ends sooner draws no line
+	meterSay      = 10 * time.Second       // between lines elsewhere
+	meterForetell = 3 * time.Second        // how long a step is timed before its remaining time is shown
+	patience      = 3 * time.Second        // a server that takes longer to answer is silent
 )
 
 func (m *meter) begin(what, unit string) *step {
@@ -177,7 +181,11 @@ func (s *step) line(now time.Time, silent time.Duration) string {
 	case silent > 0:
 		how += ", no answer from the server for " + seconds(silent)
 	case s.done > 0 && elapsed > 0:
-		how += fmt.Sprintf(", %.0f/s", float64(s.done)/elapsed.Seconds())
+		rate := float64(s.done) / elapsed.Seconds()
+		how += fmt.Sprintf(", %.0f/s", rate)
+		if left := float64(s.total - s.done); left > 0 && elapsed >= meterForetell {
+			how += fmt.Sprintf(", about %s left", seconds(time.Duration(left/rate*float64(time.Second))))
+		}
 	}
 	return s.what + ": " + how
 }

@@ -37,18 +37,21 @@ func TestMeterInPipe(t *testing.T) {
 	said("")
 	after(6 * time.Second)
 	m.follow(whole, "reading the source", "records", 20000, 50000)
-	said("reading the source: 20000 of 50000 records, 2000/s\n")
+	said("reading the source: 20000 of 50000 records, 2000/s, about 15 s left\n")
 	after(10 * time.Second)
 	m.follow(whole, "reading the source", "records", 21000, 50000)
-	said("reading the source: 21000 of 50000 records, 1050/s\n")
+	said("reading the source: 21000 of 50000 records, 1050/s, about 28 s left\n")
 	silent := 2 * time.Second
 	m.silence = func() time.Duration { return silent }
 	after(10 * time.Second)
-	said("reading the source: 21000 of 50000 records, 700/s\n")
+	said("reading the source: 21000 of 50000 records, 700/s, about 41 s left\n")
 	silent = 12 * time.Second
 	after(10 * time.Second)
 	said("reading the source: 21000 of 50000 records, no answer from the server for 12 s\n")
 	silent = 0
+	m.follow(whole, "reading the source", "records", 50000, 50000)
+	after(10 * time.Second)
+	said("reading the source: 50000 of 50000 records, 1000/s\n")
 	m.follow(whole, "planning", "", 0, 0)
 	after(3 * time.Second)
 	said("")
@@ -94,6 +97,10 @@ func TestMeterOnTerminal(t *testing.T) {
 	screen("made the chroot /new\n")
 	m.tick()
 	screen("made the chroot /new\nsending: 0 of 9 records")
+	after(time.Second)
+	m.follow(s, "sending", "records", 6, 9)
+	m.tick()
+	screen("made the chroot /new\nsending: 6 of 9 records, 3/s") // it is too early to say what is left
 	m.end(s)
 	screen("made the chroot /new\n")
 	if strings.Contains(out.String(), "\x1b") {
