@@ -264,7 +264,7 @@ func (e *explored) killed(what string, change int) {
 // reasons are the errors that say what the operator can do.
 var reasons = []error{migrate.ErrInterrupted, migrate.ErrSessionLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
 	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased, migrate.ErrHeld,
-	migrate.ErrCompleted, migrate.ErrNotNewest, migrate.ErrRestored, znode.ErrNoNode}
+	migrate.ErrCompleted, migrate.ErrNotNewest, migrate.ErrRestored, migrate.ErrLeft, migrate.ErrFollowed, znode.ErrNoNode}
 
 func known(err error) bool {
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })

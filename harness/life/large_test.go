@@ -12,7 +12,7 @@ import (
 )
 
 // TestLargeLife lives the runbook with 600 batches, in parts as large as outside of tests: there, back with a job that stays, there
-// again; the services finish, the cleanup removes the batches, late records of some of them come, and the migration is completed.
+// again; the services finish, the cleanup removes the batches, late records of some of them come and are followed, and the migration is completed.
 func TestLargeLife(t *testing.T) {
 	part.Small(false) // the tests that are parallel begin later
 	defer part.Small(true)
@@ -49,14 +49,16 @@ func TestLargeLife(t *testing.T) {
 				for _, i := range []int{0, 1, batches / 2, batches - 1} {
 					e.deposited(fmt.Sprint(2000+i), batchID(i), legacy.Pending)
 				}
-				e.must("migrate")
+				e.must("follow")
 				e.exact()
-				e.must("release")
-				e.exact()
+				if name := batchID(0) + "-2"; e.tree().Get(newqueue.BatchUUIDPath(name)) == nil {
+					e.failf("a name is used twice", "no batch %s", name)
+				}
 				e.everything()
 				e.must("complete")
 				e.exact()
 				e.count()
+				e.mails()
 			})
 			if failed != "" {
 				t.Errorf("%s\n    %s", failed, strings.Join(story, "\n    "))

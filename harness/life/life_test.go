@@ -24,6 +24,7 @@ type life struct {
 	choices migration.Choices
 	back    bool // the operator wants the legacy queue in the end
 	busy    bool
+	submits bool // a submitter never stops
 	steps   []step
 }
 
@@ -78,7 +79,7 @@ func drawLife(t *rapid.T) life {
 		}
 		return s
 	})
-	l := life{choices: willing, back: rapid.Bool().Draw(t, "back"), busy: rapid.Bool().Draw(t, "busy")}
+	l := life{choices: willing, back: rapid.Bool().Draw(t, "back"), busy: rapid.Bool().Draw(t, "busy"), submits: rapid.Bool().Draw(t, "submits")}
 	l.choices.Failed = rapid.SampledFrom([]string{"held", "pending"}).Draw(t, "failed records")
 	l.choices.Completed = rapid.SampledFrom([]string{"migrate", "skip"}).Draw(t, "completed records")
 	l.choices.Unserviceable = rapid.SampledFrom([]string{"block", "migrate"}).Draw(t, "records that no service can do")
@@ -123,7 +124,10 @@ func TestLives(t *testing.T) {
 
 func (e *explored) live(l life) {
 	e.choices, e.busy, e.repeated, e.life = l.choices, l.busy, true, true
-	for _, s := range l.steps {
+	for i, s := range l.steps {
+		if l.submits {
+			e.deposited(e.newID(), []string{"bid-1", "bid-8", "bid-9"}[i%3], legacy.Pending)
+		}
 		e.paths[ofBatch], e.paths[s.record] = e.paths[s.record], e.paths[ofBatch]
 		if d := deedOf(s.what); d != nil {
 			e.act(d, nil)
@@ -133,6 +137,7 @@ func (e *explored) live(l life) {
 	}
 	e.words = words{}
 	e.end(&recording{ended: map[[32]byte]bool{}})
+	e.mails()
 }
 
 func (e *explored) troubled(what string, t trouble) {
