@@ -29,6 +29,7 @@ var brings = map[string]map[string]string{
 		"github.com/magiconair/properties":         "properties payloads",
 		"golang.org/x/sync":                        "how many reads are under way",
 		"golang.org/x/time":                        "how many operations a second are sent",
+		"github.com/google/renameio/v2":            "a file is replaced as a whole",
 	},
 	"mrtq/harness/minizk": {},
 	"mrtq/harness": {
