@@ -225,13 +225,10 @@ func (c *migrateCmd) print(a *app, s pair, res *migrate.MigrateResult, err error
 }
 
 func (c *migrateCmd) conclude(a *app, out migrated, plan *migration.Plan, at advice.Situation) {
-	next := a.advice.Next(migrate.StepVerify, at)
 	word, text := "nothing to do", "Every record is migrated, or left out by the plan."
 	switch {
 	case out.CarriedOut:
 		text = fmt.Sprintf("%s was applied before, as %s.", c.plan, out.Run)
-	case out.Transactions == 0 && plan.Empty() && plan.Previous == nil:
-		text, next = "The source has no record to migrate.", advice.Next{}
 	case out.Transactions > 0:
 		word, text = "done", "The new queues are held."
 	}
@@ -239,7 +236,7 @@ func (c *migrateCmd) conclude(a *app, out migrated, plan *migration.Plan, at adv
 	if notes := append(view.PlanNotes(plan), view.ChangedSince(plan)...); len(notes) > 0 {
 		tone, text = screen.Attention, text+" Note: "+strings.Join(notes, "; ")+"."
 	}
-	a.Conclude(tone, word, text, next)
+	a.Conclude(tone, word, text, a.advice.Next(migrate.StepVerify, at))
 }
 
 func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) error {

@@ -78,7 +78,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 		if err := part(ctx); err != nil {
 			return nil, err
 		}
-		if len(r.report.Problems) > 0 || r.report.Plan.Empty() {
+		if len(r.report.Problems) > 0 || r.report.Plan.Count(migration.ActionCreate) == 0 {
 			break
 		}
 	}
@@ -86,7 +86,7 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 	switch {
 	case len(r.report.Problems) > 0:
 		r.report.Verdict = "blocked"
-	case r.report.Plan.Empty():
+	case r.report.Plan.Count(migration.ActionCreate) == 0:
 		r.report.Verdict = "nothing"
 	case len(r.report.Differences) > 0:
 		r.report.Verdict = "differs"
@@ -253,7 +253,7 @@ func (r *rehearsal) first(ctx context.Context) error {
 		r.report.Problems = p.plan.Problems
 		return nil
 	}
-	if p.plan.Empty() { // no queue would be made, and no worker would have anything to do
+	if p.plan.Count(migration.ActionCreate) == 0 { // no worker would have anything to do
 		return nil
 	}
 	if err := r.step(ctx, "migrate", p.migrate); err != nil {

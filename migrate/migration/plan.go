@@ -113,8 +113,8 @@ type Settings struct {
 	PlanOptions
 }
 
-// Empty reports whether there is nothing to do.
-func (p *Plan) Empty() bool { return !p.Resumes && p.Count(ActionCreate) == 0 }
+// Empty reports whether there is nothing to do. The first run begins without a record, too: its release lets follow move what comes later.
+func (p *Plan) Empty() bool { return !p.Resumes && p.Previous != nil && p.Count(ActionCreate) == 0 }
 
 // Blocked reports whether the plan has problems.
 func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }

@@ -175,5 +175,5 @@ func (r *PlanRecord) isDone(now *PlanRecord) bool {
 // a plan that was made later has nothing to do. If [Plan.Differences] has none, all records
 // are as planned.
 func (p *Plan) IsDone(now *Plan) bool {
-	return now.Empty() && now.Previous != nil && now.Previous.ID == p.Run && now.Previous.State == RunDone
+	return now.Empty() && now.Previous.ID == p.Run && now.Previous.State == RunDone
 }

@@ -86,10 +86,8 @@ func planRun(p *migration.Plan) string {
 	switch {
 	case p.Resumes:
 		return "finishes " + p.Run
-	case p.Empty() && !p.Blocked() && p.Previous != nil:
-		return "none: " + p.Previous.ID + " is " + stateWord(p.Previous.State)
 	case p.Empty() && !p.Blocked():
-		return "none"
+		return "none: " + p.Previous.ID + " is " + stateWord(p.Previous.State)
 	}
 	return "starts " + p.Run
 }
@@ -200,10 +198,8 @@ func PlanVerdict(p *migration.Plan) (tone screen.Tone, word, text string) {
 	switch {
 	case p.Blocked():
 		return screen.Bad, "not ready", fmt.Sprintf("%s; %s", records, screen.Count(len(p.Problems), "problem", "problems"))
-	case p.Empty() && p.Previous != nil:
-		return screen.Good, "nothing to do", fmt.Sprintf("%s; %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	case p.Empty():
-		return screen.Good, "nothing to do", records
+		return screen.Good, "nothing to do", fmt.Sprintf("%s; %s is %s", records, p.Previous.ID, stateWord(p.Previous.State))
 	}
 	if notes := PlanNotes(p); len(notes) > 0 {
 		return screen.Attention, "ready", fmt.Sprintf("%s. Review first: %s", records, strings.Join(notes, "; "))

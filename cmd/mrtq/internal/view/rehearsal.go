@@ -62,7 +62,9 @@ func seconds(n float64) string { return fmt.Sprintf("%.1f s", n) }
 func RehearsalVerdict(r *rehearse.Report) (tone screen.Tone, word, text string) {
 	switch {
 	case !r.Rehearsed():
-		_, word, text = PlanVerdict(r.Plan)
+		if _, word, text = PlanVerdict(r.Plan); !r.Plan.Blocked() {
+			word = "nothing to do"
+		}
 		return screen.Bad, word, text + "; nothing was rehearsed."
 	case !r.OK():
 		return screen.Bad, "failed", screen.Count(len(r.Differences), "outcome differs", "outcomes differ") + " from the plan. Find out why before the cutover."
