@@ -35,10 +35,11 @@ type nightOf struct {
 	large  bool // transactions are as large as they can be
 	slips  bool // a legacy worker is started by mistake
 	back   bool // the operator rolls back in the end
+	hasty  bool // the workers do all jobs at once, now and then
 }
 
 func (n nightOf) String() string {
-	return fmt.Sprintf("night %d: %s at request %d, %s; a record every %d requests, large %v, slips %v, back %v", n.number, n.mode, n.gap, n.deed.name, n.pace, n.large, n.slips, n.back)
+	return fmt.Sprintf("night %d: %s at request %d, %s; a record every %d requests, large %v, slips %v, hasty %v, back %v", n.number, n.mode, n.gap, n.deed.name, n.pace, n.large, n.slips, n.hasty, n.back)
 }
 
 // lateDeeds are what happens in the gap. The record is the one that was submitted last.
@@ -62,6 +63,7 @@ func drawNight(number int) nightOf {
 	} else {
 		n.deed = &deed{name: "a second operator follows"}
 	}
+	n.hasty = r.IntN(2) == 0
 	return n
 }
 
@@ -227,6 +229,9 @@ func (c *crowd) acts(n int) {
 		workers := c.world.Workers()
 		if a := workers[c.rand.IntN(len(workers))]; !slices.Contains(c.report, a) {
 			value(a.Step())
+		}
+	case i == 13 && c.night.hasty:
+		for c.work() {
 		}
 	case i == 12 && c.night.slips:
 		turn(c.world.LegacyWorkers()[:1])
