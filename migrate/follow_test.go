@@ -214,3 +214,43 @@ func TestFollowBesideAReporter(t *testing.T) {
 		}
 	})
 }
+
+// A worker finishes the last job of a batch, a reporter locks it or begins its report, after follow has looked and before its transaction: the job
+// that comes late is in another batch.
+func TestFollowChecksTheBatch(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for name, happens := range map[string]func(s *site, batch, jid string){
+			"the last job is finished": func(s *site, batch, jid string) {
+				s.ensure(newqueue.BatchFolderPath(znode.Name(batch), newqueue.FolderCompleted))
+				s.remove(newqueue.BatchEntryPath(znode.Name(batch), newqueue.FolderProcessing, jid))
+				s.create(newqueue.BatchEntryPath(znode.Name(batch), newqueue.FolderCompleted, jid), nil)
+			},
+			"it is locked": func(s *site, batch, _ string) {
+				s.must(errorOf(s.door().Create(batch+"/lock", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))))
+			},
+			"its report begins": func(s *site, batch, _ string) { s.set(batch+"/status", statusOf(t, d, newqueue.BatchReporting)) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				s := serve(t, queueTree(t, pendings(t, 1, 1)), d)
+				s.mustMigrate(s.options())
+				s.release()
+				batch, jid := newqueue.BatchPath(s.batchOf("bid-0")), znode.Name(s.jobOf(ingest(1)))
+				s.create(ingest(9), record(t, legacy.Pending, job("0", "9")))
+				s.door()
+				happened := false
+				s.before(func(int) {
+					if !happened {
+						happened = true
+						happens(s, batch, jid)
+					}
+				})
+				if res := s.follow(); res.Moved != 1 || !happened {
+					t.Fatalf("%+v", res)
+				}
+				if in := s.batchOf("bid-0-2"); in == "" || string(s.data(s.jobOf(ingest(9))+"/bid")) != in {
+					t.Errorf("it is in %s", s.data(s.jobOf(ingest(9))+"/bid"))
+				}
+			})
+		}
+	})
+}
