@@ -86,10 +86,12 @@ func (f *followed) measure(address string) {
 	moved, stop := f.follow()
 	idle := f.others(func() { time.Sleep(span) })
 	waits := f.waits(last, moved)
-	for _, n := range rest {
+	stop()
+	for _, n := range rest { // while nobody follows, so that none moves before the time begins
 		f.submit(n)
 	}
 	began := time.Now()
+	moved, stop = f.follow()
 	busy := f.others(func() {
 		for range len(movable(rest)) {
 			f.next(moved)
@@ -99,7 +101,7 @@ func (f *followed) measure(address string) {
 	stop()
 	speed := float64(*records) / migrated
 	t.Logf("a record waits %v until its job is there (median of %d, one every %v; p99 %v)", rank(waits, 50), len(waits), pause, rank(waits, 99))
-	t.Logf("migrate and release: %.0f records/s; follow, of %d that came at once: %.0f records/s, %.2f times as many", speed, len(rest), float64(len(movable(rest)))/burst, float64(len(movable(rest)))/burst/speed)
+	t.Logf("migrate and release: %.0f records/s; follow, from its start, of %d that waited: %.0f records/s, %.2f times as many", speed, len(rest), float64(len(movable(rest)))/burst, float64(len(movable(rest)))/burst/speed)
 	t.Logf("another client's write, median and p99: alone %v, %v; while nothing comes %v, %v (%.2f times the median); while %d are moved %v, %v",
 		rank(alone, 50), rank(alone, 99), rank(idle, 50), rank(idle, 99), float64(rank(idle, 50))/float64(rank(alone, 50)), len(rest), rank(busy, 50), rank(busy, 99))
 	if len(waits) < few/2 || len(busy) == 0 {
