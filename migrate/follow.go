@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/ledger"
 	"mrtq/migrate/internal/plan"
-	"mrtq/migrate/internal/reasons"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
@@ -162,7 +160,7 @@ func (f *follower) follow(ctx context.Context) error {
 	}
 	defer turn.Resign()
 	if !f.opt.Once {
-		f.opt.Notify(fmt.Sprintf("looks at the legacy queue every %v, until it is ended", f.opt.Every))
+		f.opt.Notify(fmt.Sprintf("follow looks at the legacy queue every %v, until it is ended", f.opt.Every))
 	}
 	for {
 		f.soon = false
@@ -193,116 +191,6 @@ func (f *follower) follow(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// read reads the target, and refuses one that nothing can be added to.
-func (f *follower) read(ctx context.Context) error {
-	f.t, f.keys = nil, nil // two ledgers of a large queue need much memory
-	t, err := readWhole(ctx, f.r)
-	if err != nil {
-		return &TargetError{err}
-	}
-	return f.begin(ctx, t)
-}
-
-func (f *follower) begin(ctx context.Context, t *target.Target) (err error) {
-	f.t = t
-	run := f.t.Ledger.Current()
-	switch {
-	case run == nil:
-		return fmt.Errorf("%w: nothing was migrated", ErrNoRun)
-	case run.State == migration.RunRunning:
-		return fmt.Errorf("%w: %s", ErrUnfinished, run.ID)
-	case run.State == migration.RunRolledBack, run.State == migration.RunRollingBack:
-		return fmt.Errorf("%w: %s", ErrRolledBack, run.ID)
-	case f.t.RestoredUnnoted():
-		return fmt.Errorf("%w: release it with --restored first", ErrRestored)
-	}
-	f.run = f.t.Ledger.FindRun(run.ID)
-	if f.src, err = originOf(ctx, f.t); err != nil {
-		return err
-	}
-	for _, queue := range slices.Sorted(maps.Keys(run.Origin.Czxids)) {
-		if standing.QueueOf(run, queue, f.src.Czxids()) == standing.MadeAgain {
-			f.opt.Notify(fmt.Sprintf("%s was removed and created again since %s", queue, run.ID))
-		}
-	}
-	f.keys = map[migration.Hash]string{}
-	due := map[newqueue.QueueHold]bool{}
-	for e := range f.t.Ledger.All() {
-		f.keys[e.Key] = e.Job
-		if !e.HandedOver {
-			due[rules.KindOf(e.Job).Hold()] = true
-		}
-	}
-	delete(f.keys, migration.Hash{}) // that is no key
-	f.released = map[newqueue.QueueHold]bool{}
-	for _, q := range newqueue.QueueHolds {
-		f.released[q] = f.t.MayHaveBegun(run, q)
-		for _, other := range target.ReleasedTogether(q) {
-			h := f.t.Hold(other)
-			f.released[q] = f.released[q] && !due[other] && (h == nil || !h.OfRun())
-		}
-	}
-	f.counters, _, err = f.t.Counters(ctx)
-	return err
-}
-
-// refresh reads again what has changed since it was read. While nothing has, that is one small request to each side.
-func (f *follower) refresh(ctx context.Context) error {
-	seen, err := f.states(ctx)
-	switch {
-	case err != nil:
-		return &TargetError{err}
-	case f.seen != nil && !maps.Equal(f.seen, seen):
-		clear(f.looks)
-		if err := f.read(ctx); err != nil {
-			return err
-		}
-	default:
-		if listed, err := f.isListed(ctx); err != nil || listed {
-			return err
-		}
-		if f.src, err = f.src.Relist(ctx); err != nil {
-			return err
-		}
-	}
-	maps.DeleteFunc(f.looks, func(path string, _ look) bool { return !f.src.Has(path) })
-	maps.DeleteFunc(f.consumed, func(_ migration.Hash, path string) bool { return !f.src.Has(path) })
-	f.seen, err = f.states(ctx)
-	return err
-}
-
-// states are the versions of the runs and of the holds.
-func (f *follower) states(ctx context.Context) (map[string]znode.Stat, error) {
-	paths := []string{ledger.RunsPath}
-	for _, run := range f.t.Ledger.Runs {
-		paths = append(paths, ledger.RunPath(run.ID))
-	}
-	for _, q := range newqueue.QueueHolds {
-		paths = append(paths, newqueue.QueueHoldPath(q))
-	}
-	nodes, err := f.r.GetAll(ctx, paths)
-	states := map[string]znode.Stat{}
-	for _, n := range nodes {
-		states[n.Path] = znode.Stat{Czxid: n.Stat.Czxid, Version: n.Stat.Version, Cversion: n.Stat.Cversion}
-	}
-	return states, err
-}
-
-// isListed reports whether the legacy queue has the names that were listed.
-func (f *follower) isListed(ctx context.Context) (bool, error) {
-	var paths []string
-	for _, n := range f.src.Nodes {
-		paths = append(paths, n.Path)
-	}
-	nodes, err := f.src.Reader().GetAll(ctx, append(paths, f.src.Missing...))
-	if err != nil {
-		return false, err
-	}
-	return slices.EqualFunc(nodes, f.src.Nodes, func(a znode.Node, b source.Node) bool {
-		return a.Path == b.Path && a.Stat.Czxid == b.Stat.Czxid && a.Stat.Pzxid == b.Stat.Pzxid
-	}), nil
 }
 
 // due are the records to read now: those that are new, and those that did not move and may have changed since.
@@ -415,133 +303,6 @@ func (f *follower) stays(path string, fate migration.Fate, why string) {
 		f.opt.Each(now.Followed)
 	}
 	f.looks[path] = now
-}
-
-// plan plans the jobs of records, without those that can't be migrated, which stay.
-func (f *follower) plan(movers *[]source.Fetched, places map[rules.BatchKey]plan.Place, there map[string]target.Batch) (*plan.Made, error) {
-	run := &f.t.Ledger.Runs[f.run]
-	for {
-		builder := plan.New(plan.Input{Options: migration.PlanOptions{Restored: true, MaxBuffer: f.opt.MaxBuffer}, Source: f.src, Target: f.t, Names: &target.Names{}, Dialect: run.Dialect, Places: places, Run: run})
-		for _, r := range *movers {
-			builder.Add(r)
-		}
-		made := builder.Finish(there)
-		blocked := made.BlockedRecords()
-		if len(blocked) == 0 && !made.Blocked() {
-			return made, nil
-		}
-		before := len(*movers)
-		*movers = slices.DeleteFunc(*movers, func(r source.Fetched) bool {
-			why, is := blocked[r.Path]
-			if is {
-				f.stays(r.Path, migration.FateStays, why)
-			}
-			return is
-		})
-		if len(*movers) == before {
-			return nil, fmt.Errorf("%w: %s", ErrBlocked, made.Problems[0])
-		}
-	}
-}
-
-// move carries out a plan.
-func (f *follower) move(ctx context.Context, made *plan.Made, movers []source.Fetched) (int, error) {
-	run := f.t.Ledger.Runs[f.run]
-	turn, err := apply.Lead(ctx, f.w, apply.OwnerName(now()), run.ACL, f.opt.Notify)
-	if err != nil {
-		return 0, err
-	}
-	defer turn.Resign()
-	if err := f.t.NextNumbers(ctx, f.counters); err != nil {
-		return 0, err
-	}
-	chain := apply.NewChain(f.w, run, made.Limits(f.opt.Limits), f.counters)
-	chain.Guard(znode.Check(newqueue.JobsPath, f.t.JobsVersion))
-	for i, other := range f.t.Ledger.Runs {
-		if i != f.run {
-			chain.Guard(znode.Check(ledger.RunPath(other.ID), other.Stat.Version))
-		}
-	}
-	ops, err := f.keptFolder(ctx)
-	if err != nil {
-		return 0, err
-	}
-	if len(made.Layout)+len(ops) > 0 {
-		for _, path := range made.Layout {
-			ops = append(ops, znode.Op{Kind: znode.OpCreate, Path: path, Data: rules.None, ACL: run.ACL})
-		}
-		if err := chain.Do(ctx, ops, func(*migration.Run) {}); err != nil {
-			return 0, err
-		}
-		for _, path := range made.Layout {
-			f.t.Layout[path] = znode.Stat{}
-		}
-	}
-	if err := chain.AdvanceCounters(ctx, slices.Collect(maps.Keys(f.counters))); err != nil {
-		return 0, err
-	}
-	done := map[string]bool{}
-	var broken error
-	err = chain.Send(ctx, func(yield func(apply.Piece, error) bool) {
-		for piece, err := range made.Pieces(fetched(movers)) {
-			build := piece.Build
-			var lines []ledger.Line
-			piece.Build = func(ids []string) (ops []znode.Op, _ []ledger.Line) {
-				ops, lines = build(ids)
-				return ops, lines
-			}
-			piece.Done = func() {
-				broken = reasons.Join(broken, f.t.Ledger.Append(f.run, lines))
-				for _, line := range lines {
-					if line.Kind == ledger.JobCreated {
-						f.keys[line.Key] = line.Job
-						done[line.Record] = true
-						f.opt.Each(migration.Followed{Record: line.Record, Fate: migration.FateMoves, Job: line.Job, Batch: line.Batch})
-					}
-				}
-			}
-			if !yield(piece, err) {
-				return
-			}
-		}
-	})
-	err = cmp.Or(err, broken)
-	delete(f.keys, migration.Hash{})
-	f.t.Ledger.Runs[f.run] = chain.Run()
-	for path, stat := range f.seen {
-		if path == ledger.RunPath(run.ID) {
-			stat.Version = chain.Run().Stat.Version
-			f.seen[path] = stat
-		}
-	}
-	for _, r := range movers {
-		if done[r.Path] || err != nil {
-			delete(f.refused, r.Path)
-			continue
-		}
-		f.soon = true
-		if f.refused[r.Path]++; f.refused[r.Path] >= maxRefused {
-			f.stays(r.Path, migration.FateStays, fmt.Sprintf("the server refuses it each time: %v", chain.LeftOutBy()))
-			delete(f.refused, r.Path)
-		}
-	}
-	return len(done), err
-}
-
-// keptFolder are the operations that create the run's folder for kept bytes again, if a completion, or somebody, has removed it.
-func (f *follower) keptFolder(ctx context.Context) ([]znode.Op, error) {
-	p := handoverPass{w: f.w, t: f.t, run: f.run}
-	return p.keptParents(ctx)
-}
-
-func fetched(records []source.Fetched) iter.Seq2[source.Fetched, error] {
-	return func(yield func(source.Fetched, error) bool) {
-		for _, r := range records {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
 }
 
 func (f *follower) staying() []migration.Followed {

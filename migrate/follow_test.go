@@ -138,7 +138,7 @@ func TestFollowBesideOthers(t *testing.T) {
 		}()
 	}
 	begin(s.w)
-	if text := <-said; text != "looks at the legacy queue every 1ms, until it is ended" || s.status().Followers != 1 {
+	if text := <-said; text != "follow looks at the legacy queue every 1ms, until it is ended" || s.status().Followers != 1 {
 		t.Error(text)
 	}
 	begin(other)

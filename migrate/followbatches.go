@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 // first comes first.
 func (f *follower) place(ctx context.Context, movers *[]source.Fetched) (map[rules.BatchKey]plan.Place, map[string]target.Batch, error) {
 	run := f.t.Ledger.Runs[f.run]
-	keyOf := func(r source.Fetched) (rules.BatchKey, bool) {
+	batchOf := func(r source.Fetched) (rules.BatchKey, bool) {
 		if r.Err != nil || r.Queue.IsAccess() {
 			return rules.BatchKey{}, false
 		}
@@ -30,7 +31,7 @@ func (f *follower) place(ctx context.Context, movers *[]source.Fetched) (map[rul
 	var open []rules.BatchKey // those that have no place yet
 	arrived := map[rules.BatchKey]int{}
 	for _, r := range *movers {
-		if key, is := keyOf(r); is {
+		if key, is := batchOf(r); is {
 			if arrived[key]++; arrived[key] == 1 {
 				open = append(open, key)
 			}
@@ -42,7 +43,7 @@ func (f *follower) place(ctx context.Context, movers *[]source.Fetched) (map[rul
 		for _, key := range open {
 			names = append(names, follow.Name(key.UUID, n))
 		}
-		batches, err := f.batches(ctx, names, seen)
+		batches, err := f.batches(ctx, names, there, seen)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -56,7 +57,6 @@ func (f *follower) place(ctx context.Context, movers *[]source.Fetched) (map[rul
 			switch place {
 			case follow.Add:
 				places[key] = plan.Place{Name: names[i], ID: b.ID, Witness: b.Witness}
-				there[b.ID] = target.Batch{There: true, State: b.State, StatusVersion: b.StatusVersion, Folders: b.Folders}
 			case follow.New:
 				if f.isQuiet(key, arrived[key]) {
 					places[key] = plan.Place{Name: names[i]}
@@ -73,7 +73,7 @@ func (f *follower) place(ctx context.Context, movers *[]source.Fetched) (map[rul
 	}
 	f.entries = seen
 	*movers = slices.DeleteFunc(*movers, func(r source.Fetched) bool {
-		key, is := keyOf(r)
+		key, is := batchOf(r)
 		_, placed := places[key]
 		return is && !placed
 	})
@@ -116,8 +116,8 @@ func (f *follower) isQuiet(key rules.BatchKey, records int) bool {
 	return true
 }
 
-// batches reads the batches that have these names. seen gets the czxids of the entries of unfinished jobs.
-func (f *follower) batches(ctx context.Context, names []string, seen map[string]int64) ([]follow.Batch, error) {
+// batches reads the batches that have these names. there gets each by its bid, and seen the czxids of the entries of unfinished jobs.
+func (f *follower) batches(ctx context.Context, names []string, there map[string]target.Batch, seen map[string]int64) ([]follow.Batch, error) {
 	batches := make([]follow.Batch, len(names))
 	paths := make([]string, len(names))
 	for i, name := range names {
@@ -136,10 +136,11 @@ func (f *follower) batches(ctx context.Context, names []string, seen map[string]
 			bids = append(bids, batches[i].ID)
 		}
 	}
-	there, err := f.t.Batches(ctx, bids, f.t.Ledger.Runs[f.run].Dialect)
+	read, err := f.t.Batches(ctx, bids, f.t.Ledger.Runs[f.run].Dialect)
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(there, read)
 	for i := range batches {
 		b := &batches[i]
 		if b.ID == "" {
@@ -150,7 +151,7 @@ func (f *follower) batches(ctx context.Context, names []string, seen map[string]
 			b.ID = ""
 			continue
 		}
-		b.State, b.StatusVersion, b.Folders, b.Locked = is.State, is.StatusVersion, is.Folders, is.Locked
+		b.State, b.Locked = is.State, is.Locked
 		if is.Of != "" {
 			b.Of = is.Of
 		}

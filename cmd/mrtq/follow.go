@@ -63,8 +63,11 @@ func (c *followCmd) run(ctx context.Context, a *app, given []string) error {
 		return err
 	}
 	c.once = c.once || !s.target.isServer() // nothing arrives in a dump
-	if c.every < 10*time.Millisecond || c.quiet < 0 {
-		return exit.Usagef("--every %v, --quiet %v: expected at least 10ms, and 0 or more", c.every, c.quiet)
+	if c.every < 10*time.Millisecond {
+		return exit.Usagef("--every %v: expected at least 10ms", c.every)
+	}
+	if c.quiet < 0 {
+		return exit.Usagef("--quiet %v: expected 0s or more", c.quiet)
 	}
 	if c.packet < leastPacket {
 		return exit.Usagef("--packet %d: expected at least %d", c.packet, leastPacket)

@@ -15,7 +15,7 @@ import (
 // pageServer is the address of the disposable server in pages.
 const pageServer = "localhost:2281"
 
-var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|follow [^-\n]*|zk .*[^&\n])$`)
+var untilInterrupted = regexp.MustCompile(`(?m)^mrtq (?:status .* --every .*|zk .*[^&\n])$`)
 
 type pageScreen struct {
 	section, commands string
@@ -116,7 +116,7 @@ func newPageTerminal(t *testing.T, here string) *pageTerminal {
 func (p *pageTerminal) run(t *testing.T, commands string) (printed string, code int) {
 	t.Helper()
 	// A command that runs until Ctrl-C is ended after the first line of its data: a look's table, or a server's address.
-	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; while read -r line <&3; do case $$line in RUN*|*looks*) break;; *\" \"*) ;; *) break;; esac; done; kill $$!; wait $$!")
+	commands = untilInterrupted.ReplaceAllString(p.toHere.Replace(commands), "mkfifo said; $0 >said 2>&1 & exec 3<said; while read -r line <&3; do case $$line in RUN*) break;; *\" \"*) ;; *) break;; esac; done; kill $$!; wait $$!")
 	out, err := p.command(commands + "\nexport -p >exported").CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {

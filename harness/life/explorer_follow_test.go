@@ -354,7 +354,7 @@ func (c *crowd) follow() {
 	defer wrote.Remove()
 	gate, requests := make(chan struct{}), 0
 	hold := c.zk.Inject(minizk.Fault{On: o.sends, Do: minizk.Hold(gate)})
-	done := c.begin(o)
+	done := c.begin(c.ctx, o, "follow")
 	for {
 		if !c.await(func() bool { return hold.Matched() > 0 || len(done) > 0 }) {
 			c.failf("a command hangs", "follow")
@@ -376,7 +376,7 @@ func (c *crowd) follow() {
 			c.say("%s", n.deed.name)
 			other := c.operator()
 			defer other.close()
-			second = c.begin(other)
+			second = c.begin(c.ctx, other, "follow")
 		default:
 			path := c.paths[ofBatch]
 			key := c.key(path)
@@ -416,19 +416,6 @@ func (c *crowd) follow() {
 		}
 		c.learn("follow", <-second)
 	}
-}
-
-func (e *explored) begin(o *operator) chan outcome {
-	done := make(chan outcome, 1)
-	go func() {
-		var out outcome
-		defer func() {
-			out.panicked = recover() // the story is told where the night is
-			done <- out
-		}()
-		out = e.command(e.ctx, o, "follow")
-	}()
-	return done
 }
 
 // disturbance cuts the connection at the night's request, or kills the process there.

@@ -251,15 +251,7 @@ func (e *explored) disturbed(r *recording, c combination) {
 func (e *explored) during(ctx context.Context, o *operator, command string, nth int, meanwhile func()) outcome {
 	gate := make(chan struct{})
 	hold := e.zk.Inject(minizk.Fault{On: o.sends, Nth: nth, Do: minizk.Hold(gate)})
-	done := make(chan outcome, 1)
-	go func() {
-		var out outcome
-		defer func() {
-			out.panicked = recover() // the story is told where the life is
-			done <- out
-		}()
-		out = e.command(ctx, o, command)
-	}()
+	done := e.begin(ctx, o, command)
 	if !e.await(func() bool { return hold.Fired() > 0 || len(done) > 0 }) {
 		e.failf("a command hangs", "before its gap")
 	}
@@ -274,6 +266,20 @@ func (e *explored) during(ctx context.Context, o *operator, command string, nth 
 		panic(out.panicked)
 	}
 	return out
+}
+
+// begin begins a command beside the test.
+func (e *explored) begin(ctx context.Context, o *operator, command string) chan outcome {
+	done := make(chan outcome, 1)
+	go func() {
+		var out outcome
+		defer func() {
+			out.panicked = recover() // the story is told where the life is
+			done <- out
+		}()
+		out = e.command(ctx, o, command)
+	}()
+	return done
 }
 
 // await waits until something is so, for an hour of the bubble's time.

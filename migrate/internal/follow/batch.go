@@ -11,10 +11,8 @@ type Batch struct {
 	// Used says that a run or another client has given the name to a batch, which may be gone.
 	Used bool
 	// ID is its bid; "" if it is not there. Of is the batchID of its records.
-	ID, Of        string
-	State         newqueue.BatchState
-	StatusVersion int32
-	Folders       []newqueue.BatchFolder
+	ID, Of string
+	State  newqueue.BatchState
 	// Locked says that a session has it.
 	Locked bool
 	// Unfinished is how many entries of unfinished jobs it has. Witness is one that the look before saw, too; "" if there is none. While it is
