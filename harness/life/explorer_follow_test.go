@@ -53,6 +53,8 @@ const failsIt = "a legacy worker fails a record"
 
 const submittedAgain = "a submitter lost the answer, and submits a record again"
 
+const tooLarge = 60 << 10 // with its kept bytes, in one transaction
+
 const mostRequests = 600 // of a follow, about
 
 func drawNight(number int) nightOf {
@@ -179,7 +181,7 @@ func (c *crowd) late() (all []func() string) {
 			id := e.newID()
 			e.fates["jid-"+id] = fate{1, 1}
 			return e.submit("/ingest/mrtQ-0000", legacy.Pending, legacy.Payload{"batchID": "bid-8", "jobID": "jid-" + id, "profile": "merritt_content", "type": "file",
-				"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": strings.Repeat("x", 60<<10), "creator": "Someone"})
+				"filename": id + ".zip", "update": false, "submitter": "Library", "objectID": "ark:/99999/" + id, "localID": "local-" + id, "title": strings.Repeat("x", tooLarge), "creator": "Someone"})
 		})
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all
@@ -256,12 +258,16 @@ func (e *explored) liveNight(n nightOf) {
 	for _, t := range c.turns {
 		_, _ = t.Finish()
 	}
+	var err error
 	for range most {
-		if err := e.run("follow"); err == nil || errors.Is(err, migrate.ErrRolledBack) {
+		if err = e.run("follow"); err == nil || errors.Is(err, migrate.ErrRolledBack) {
 			break
 		}
 	}
 	c.removeTwins()
+	if err == nil {
+		c.nothingStays()
+	}
 	e.removeLeftovers()
 	e.end(&recording{ended: map[[32]byte]bool{}})
 	e.mails()
@@ -341,6 +347,18 @@ func (c *crowd) removeTwins() {
 			}
 		}
 		c.fates[key] = fate{c.fates[key].least, most}
+	}
+}
+
+// nothingStays fails if a record is left that follow can move.
+func (c *crowd) nothingStays() {
+	for _, path := range c.explored.records() {
+		data, _, err := c.conn.Get(path)
+		must(err)
+		waits := slices.Contains([]legacy.Status{legacy.Pending, legacy.Held, legacy.Failed}, legacy.Status(data[0]))
+		if waits && strings.HasPrefix(path, "/ingest/") && len(data) < tooLarge {
+			c.failf("a record stays", "%s, %s", path, c.key(path))
+		}
 	}
 }
 
