@@ -284,6 +284,12 @@ func (e *explored) mayStayFailed(path string) {
 func (e *explored) removeLeftovers() {
 	tree := e.tree()
 	has := func(path string) bool { return tree.Get(path) != nil }
+	listed := map[string]bool{} // the jobs that their batches have
+	for n := range tree.All(newqueue.BatchesPath) {
+		if strings.Contains(n.Path, "/states/batch-") {
+			listed[znode.Name(n.Path)] = true
+		}
+	}
 	for n := range tree.All("/") {
 		if !strings.HasPrefix(n.Path, newqueue.JobsPath+"/") && !strings.HasPrefix(n.Path, newqueue.BatchesPath+"/") {
 			continue
@@ -295,9 +301,9 @@ func (e *explored) removeLeftovers() {
 			if !has(newqueue.JobPath(jid)) {
 				e.removeAll(n.Path)
 			}
-		case folder == newqueue.BatchesPath && !has(n.Path+"/submission"):
+		case folder == newqueue.BatchesPath && (!has(n.Path+"/submission") || !has(n.Path+"/states")):
 			e.removeAll(n.Path)
-		case folder == newqueue.JobsPath && name != "states" && (!has(n.Path+"/bid") || !has(newqueue.BatchPath(string(tree.Get(n.Path+"/bid").Data))+"/submission")):
+		case folder == newqueue.JobsPath && name != "states" && (!has(n.Path+"/bid") || !listed[name]):
 			for entry := range tree.All(newqueue.JobStatesPath) {
 				if strings.HasSuffix(entry.Path, "-"+name) {
 					e.removeAll(entry.Path)
