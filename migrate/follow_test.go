@@ -254,3 +254,21 @@ func TestFollowChecksTheBatch(t *testing.T) {
 		}
 	})
 }
+
+// While follow moves a record it leads, and that is no migration to wait for: status says that follow is at work.
+func TestStatusWhileFollowMoves(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 1, 1)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.release()
+	s.create(ingest(9), record(t, legacy.Pending, job("0", "9")))
+	other, looks := s.beside(""), 0
+	s.before(func(int) {
+		looks++
+		if st := other.status(); st.Migrators != 0 || st.Followers != 1 || st.Step == migrate.StepWait {
+			t.Errorf("%d migrators, %d followers, next: %s", st.Migrators, st.Followers, st.Step)
+		}
+	})
+	if res := s.follow(); res.Moved != 1 || looks == 0 {
+		t.Errorf("%+v", res)
+	}
+}

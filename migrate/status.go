@@ -164,31 +164,35 @@ type statusReader struct {
 	waiting []UnreportedBatch // batches in a state in which they are reported when their jobs are done
 }
 
-func (r *statusReader) migrators(ctx context.Context) (err error) {
-	if r.status.Migrators, err = sessionsIn(ctx, r.t.Reader, ledger.ElectionPath); err != nil {
+func (r *statusReader) migrators(ctx context.Context) error {
+	migrators, err := sessionsIn(ctx, r.t.Reader, ledger.ElectionPath)
+	if err != nil {
 		return err
 	}
-	r.status.Followers, err = sessionsIn(ctx, r.t.Reader, ledger.FollowersPath)
+	followers, err := sessionsIn(ctx, r.t.Reader, ledger.FollowersPath)
+	maps.DeleteFunc(migrators, func(session int64, _ bool) bool { return followers[session] }) // one that moves a record leads meanwhile
+	r.status.Migrators, r.status.Followers = len(migrators), len(followers)
 	return err
 }
 
-// sessionsIn counts the places of an election that a session holds.
-func sessionsIn(ctx context.Context, r *Reader, path string) (n int, err error) {
+// sessionsIn are the sessions that hold a place of an election.
+func sessionsIn(ctx context.Context, r *Reader, path string) (map[int64]bool, error) {
 	lists, err := r.ChildrenAll(ctx, []string{path})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var paths []string
 	for _, name := range lists[0] {
 		paths = append(paths, znode.Join(path, name))
 	}
 	places, err := r.GetAll(ctx, paths)
+	sessions := map[int64]bool{}
 	for _, place := range places {
 		if place.Stat.EphemeralOwner != 0 {
-			n++
+			sessions[place.Stat.EphemeralOwner] = true
 		}
 	}
-	return n, err
+	return sessions, err
 }
 
 func (r *statusReader) runs() {
