@@ -33,6 +33,7 @@ type zkCmd struct {
 	load      string
 	workers   string
 	stopAfter int // how many records the services begin; 0 means all
+	submit    int // how many records the submitter submits
 	secure    bool
 
 	minSession, maxSession time.Duration
@@ -70,9 +71,11 @@ With --workers, people can practise a cutover on a copy. First, the legacy inven
 service finishes its queue. The deployed services of a new queue at CHROOT start at the
 release. With --stop-after N they stop when they have begun N
 records. Then you can roll back: the legacy workers process what it gives back. The
-services start again when you lift the holds. All of them are simulated, and reach only this server.`,
+services start again when you lift the holds. With --submit N, a depositor submits N records to the
+legacy queue meanwhile, one every two seconds: copies of pending ingest records of the dump, with new
+jobIDs, and every second one with a new batchID. All of them are simulated, and reach only this server.`,
 		Example: `  mrtq zk --addr localhost:2281 --load queue.ndjson.gz
-  mrtq zk --load queue.ndjson.gz --workers /new --stop-after 90
+  mrtq zk --load queue.ndjson.gz --workers /new --submit 100 --stop-after 90
   mrtq zk --load queue.ndjson.gz -- sh -c 'mrtq inspect $MRTQ_ADDRESS'
   mrtq zk --backend jvm --nodes 3 -- go test ./...
   mrtq zk --secure --max-session-timeout 10m -- pytest`,
@@ -91,6 +94,7 @@ services start again when you lift the holds. All of them are simulated, and rea
 	f.StringVar(&c.load, "load", "", "dump `file` to load first (embedded)")
 	f.StringVar(&c.workers, "workers", "", "let simulated workers process the legacy queue, and a new queue at this `chroot`, such as /new")
 	f.IntVar(&c.stopAfter, "stop-after", 0, "how many `records` the services begin before they stop (0: all); only with --workers")
+	f.IntVar(&c.submit, "submit", 0, "how many `records` a simulated depositor submits to the legacy queue; only with --workers and --load")
 	return cmd
 }
 
@@ -112,6 +116,9 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	}
 	if c.stopAfter < 0 || c.stopAfter > 0 && c.workers == "" {
 		return exit.Usagef("--stop-after %d: expected a number of records from 1, or 0 for all, and --workers", c.stopAfter)
+	}
+	if c.submit < 0 || c.submit > 0 && (c.workers == "" || c.load == "") {
+		return exit.Usagef("--submit %d: expected a number of records from 1, --workers and --load", c.submit)
 	}
 	if _, err := net.ResolveTCPAddr("tcp", c.addr); err != nil && c.addr != "" {
 		return exit.Usagef("--addr %s: %w", c.addr, err)
@@ -144,7 +151,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		}
 	}()
 	if c.workers != "" {
-		stop, err := c.practise(ctx, a, server.Address())
+		stop, err := c.practise(ctx, a, server.Address(), opt.Tree)
 		if err != nil {
 			return err
 		}
@@ -163,10 +170,15 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 	return nil
 }
 
-func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func(), err error) {
+func (c *zkCmd) practise(ctx context.Context, a *app, address string, loaded *znode.Tree) (stop func(), err error) {
 	p, err := rehearse.NewPractice(ctx, address, c.workers)
 	if err != nil {
 		return nil, err
+	}
+	if c.submit > 0 {
+		if err := p.Submit(c.submit, loaded); err != nil {
+			return nil, exit.Check(fmt.Errorf("--submit %d: %w", c.submit, err))
+		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -193,6 +205,9 @@ func (c *zkCmd) practise(ctx context.Context, a *app, address string) (stop func
 func workDone(t *rehearse.Tally) string {
 	text := fmt.Sprintf("%s begun, %s stored, %d recorded in the inventory, %s assembled, %s removed by the cleanup", screen.Count(t.Begun, "record", "records"),
 		screen.Count(t.Stored, "object", "objects"), t.Recorded, screen.Count(t.Assembled, "access request", "access requests"), screen.Count(t.Removed, "batch", "batches"))
+	if t.Submitted > 0 {
+		text = screen.Count(t.Submitted, "record", "records") + " submitted, " + text
+	}
 	if len(t.Twice) > 0 {
 		return text + "; done twice: " + strings.Join(t.Twice, ", ")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 )
@@ -157,6 +158,15 @@ func (t *Turn) removeDone(nodes []string) {
 			}
 		}
 	}
+}
+
+// Submit adds a record to the legacy queue, and returns its path: the server adds a number to the prefix. The error wraps [zk.ErrNodeExists]
+// if there is a record of that name, as there can be after a restore; or a session was lost.
+func (w *World) Submit(prefix string, data []byte) (path string, err error) {
+	_, err = w.legacyOwn.begin(func(t *Turn) {
+		t.err = try(func() { path = znode.Parent(prefix) + "/" + t.sequential(prefix, string(data)) })
+	}).Finish()
+	return path, err
 }
 
 // SweepLegacy removes completed and deleted records of all legacy queues, because a worker looks at all

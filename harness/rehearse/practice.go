@@ -11,6 +11,8 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
 	"mrtq/newqueue"
@@ -21,6 +23,11 @@ import (
 type Practice struct {
 	crew *crew
 	open func(context.Context) (*migrate.Writer, error) // a session below the new queue
+	did  func(Team, Doing)
+
+	depositor       *depositor // nil if nobody submits
+	left, submitted int        // records
+	next            time.Time  // when the next one is due
 }
 
 // Team is who works at a time.
@@ -31,6 +38,7 @@ const (
 	LegacyInventory Team = "legacy inventory" // the legacy inventory service
 	LegacyWorkers   Team = "legacy workers"   // all workers of the legacy queue
 	Services        Team = "services"         // the deployed services, with the cleanup when they start
+	Submitter       Team = "submitter"        // a depositor, at work beside the others
 )
 
 // Doing is what a team does.
@@ -45,6 +53,7 @@ const (
 
 // Tally is what all teams have done so far.
 type Tally struct {
+	Submitted                   int      // records, by the submitter
 	Begun                       int      // records that somebody worked on
 	Stored, Recorded, Assembled int      // objects, objects in the inventory, access requests
 	Removed                     int      // batches that the cleanup removed
@@ -63,7 +72,41 @@ func NewPractice(ctx context.Context, address, newQueue string) (*Practice, erro
 	c := &crew{random: rand.New(rand.NewPCG(1, 1)), newQueue: daemons.NewMirror(), old: daemons.NewMirror(), perRound: 1}
 	c.newQueue.HeldByOthers = true
 	c.World = daemons.New(daemons.Options{New: s.site(ctx, newQueue, c.newQueue), Legacy: s.site(ctx, "", c.old)})
-	return &Practice{c, func(ctx context.Context) (*migrate.Writer, error) { return s.open(ctx, newQueue) }}, nil
+	return &Practice{crew: c, open: func(ctx context.Context) (*migrate.Writer, error) { return s.open(ctx, newQueue) }}, nil
+}
+
+// submitEvery is the time from one submitted record to the next.
+const submitEvery = 2 * time.Second
+
+// Submit lets a depositor submit n records while [Practice.Run] runs: copies of the pending ingest records of the
+// queue as it was loaded. The error is that it has none. Call Submit before Run.
+func (p *Practice) Submit(n int, loaded *znode.Tree) error {
+	var records []string
+	for _, node := range p.crew.LegacyNodes["ingest"] {
+		records = append(records, loaded.Paths(node)...)
+	}
+	p.depositor, p.left = newDepositor(loaded, records, legacy.Options{}), n
+	if len(p.depositor.models) == 0 {
+		return errors.New("no ingest record is pending, of which a submitter could submit copies")
+	}
+	return nil
+}
+
+func (p *Practice) submit() error {
+	if p.left == 0 || time.Now().Before(p.next) {
+		return nil
+	}
+	switch _, _, err := p.depositor.submit(p.crew.World); {
+	case errors.Is(err, zk.ErrNodeExists):
+		return nil
+	case err != nil:
+		return err
+	}
+	p.left, p.submitted, p.next = p.left-1, p.submitted+1, time.Now().Add(submitEvery)
+	if p.left == 0 {
+		p.did(Submitter, Stopped)
+	}
+	return nil
 }
 
 type shift struct {
@@ -74,16 +117,17 @@ type shift struct {
 
 // Run lets the legacy inventory service finish its queue, and then the services work from the release on.
 // If stopAfter isn't 0, they stop when they have begun so many records. Then the legacy workers wait for
-// the rollback, and work the records that it gives back, and the services start again, with the cleanup. did is called when
-// a team has worked, when it waits, and when it stops. Run ends with ctx, or with the error that a session was lost.
+// the rollback, and work the records that it gives back and those that are still submitted, and the services start again, with the cleanup. did is
+// called when a team has worked, when it waits, and when it stops. Run ends with ctx, or with the error that a session was lost.
 func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)) error {
+	p.did = did
 	for _, s := range []shift{
 		{LegacyInventory, func(_ int, found bool) bool { return !found }, false},
 		{Services, func(begun int, _ bool) bool { return stopAfter > 0 && begun >= stopAfter }, false},
-		{LegacyWorkers, func(begun int, found bool) bool { return begun > 0 && !found }, false},
+		{LegacyWorkers, func(begun int, found bool) bool { return begun > 0 && !found && p.left == 0 }, false},
 		{Services, func(int, bool) bool { return false }, true},
 	} {
-		if err := p.work(ctx, s, did); err != nil {
+		if err := p.work(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -93,7 +137,7 @@ func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)
 // lookAgain is how long a team waits if it has found nothing.
 const lookAgain = time.Second
 
-func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) error {
+func (p *Practice) work(ctx context.Context, s shift) error {
 	defer p.crew.Close()
 	workers := p.crew.LegacyWorkers()
 	switch s.team {
@@ -118,7 +162,7 @@ func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) err
 		found, stuck := false, len(p.crew.stuck)
 		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, func(int) {}, func(worked bool, _ int) error {
 			found = found || worked
-			return nil
+			return p.submit()
 		})
 		if err != nil {
 			return err
@@ -137,16 +181,16 @@ func (p *Practice) work(ctx context.Context, s shift, did func(Team, Doing)) err
 		}
 		switch {
 		case stopped:
-			did(s.team, Stopped)
+			p.did(s.team, Stopped)
 			return nil
 		case found || len(p.crew.stuck) > stuck:
 			doing = AtWork
-			did(s.team, doing)
+			p.did(s.team, doing)
 		case doing == AtWork:
 			doing = Waiting
-			did(s.team, doing)
+			p.did(s.team, doing)
 		}
-		if err := sleep(ctx, lookAgain); err != nil {
+		if err := p.pause(ctx); err != nil {
 			return err
 		}
 	}
@@ -167,7 +211,7 @@ func (p *Practice) start(ctx context.Context) error {
 		case err != nil && !errors.Is(err, zk.ErrNoNode):
 			return err
 		}
-		if err := sleep(ctx, lookAgain); err != nil {
+		if err := p.pause(ctx); err != nil {
 			return err
 		}
 	}
@@ -187,24 +231,25 @@ func (p *Practice) awaitRollback(ctx context.Context) error {
 		if run := status.Current(); run != nil && run.State == migration.RunRolledBack {
 			return nil
 		}
-		if err := sleep(ctx, lookAgain); err != nil {
+		if err := p.pause(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// pause lets a team wait. The submitter does not.
+func (p *Practice) pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
+	case <-time.After(lookAgain):
+		return p.submit()
 	}
 }
 
 // Tally returns what was done so far.
 func (p *Practice) Tally() Tally {
-	t := Tally{Removed: len(p.crew.Removed)}
+	t := Tally{Submitted: p.submitted, Removed: len(p.crew.Removed)}
 	for key, e := range p.crew.Executions() {
 		if len(e.Workers) > 0 || e.Times() > 0 { // else it was done before, and a report lists it
 			t.Begun++
