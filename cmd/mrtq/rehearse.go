@@ -39,7 +39,7 @@ in dialect design. A worker fails one record in a hundred. At another one in a h
 the worker is killed, or loses its session. rehearse compares the outcome with the plan's predictions:
 each record's work is done once, in the old queue's order; each batch is reported once;
 every job ends in the predicted state. Consumed records are assumed finished, the worst
-case.
+case. Meanwhile a depositor submits more records, and follow moves them.
 
 A second copy is rolled back when 30 % of the work is done, and simulated legacy workers
 do the rest: nothing runs twice, nothing is missed.

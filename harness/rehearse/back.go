@@ -42,6 +42,10 @@ func (r *rehearsal) back(ctx context.Context) error {
 	if err := crew.Start(); err != nil {
 		return err
 	}
+	deposits := p.newDepositor()
+	if err := p.arrive(ctx, crew, deposits, len(deposits.models)); err != nil {
+		return err
+	}
 	r.report.Back = &RollbackReport{}
 	if err := p.workSome(ctx, crew); err != nil {
 		return err
@@ -60,7 +64,7 @@ func (r *rehearsal) back(ctx context.Context) error {
 // is none of them.
 func (p *attempt) done(c *crew) (n int) {
 	all := c.Executions()
-	for i := range p.records {
+	for i := range p.records[:p.planned] {
 		if all[p.records[i].Key].Times() > 0 {
 			n++
 		}

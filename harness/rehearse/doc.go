@@ -16,6 +16,6 @@
 //	back.go      the second copy, which is rolled back half way
 //	cutover.go   what the cutover will be (pure)
 //	report.go    what a rehearsal found
-//	submit.go    a depositor
+//	submit.go    a depositor, and follow in a rehearsal
 //	practice.go  workers for people who practise
 package rehearse

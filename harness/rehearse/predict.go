@@ -30,6 +30,7 @@ type batch struct {
 	ID      string
 	Reports bool // it is reported once, when its last job has run
 	Told    bool // the plan says that something is wrong with it, so nothing is expected of its report
+	Late    bool // it was made for records that came after the release
 }
 
 // ifUnsized is the plan's finding on manifests that Estimate loses if it can't find out their length.

@@ -121,7 +121,8 @@ type attempt struct {
 	options  migration.PlanOptions
 	plan     *migration.Plan
 	kept     map[string][][]byte // bytes of quarantined records
-	records  []prediction
+	records  []prediction        // those of the plan, and then those that came after the release
+	planned  int                 // how many the plan has
 	batches  map[string]*batch
 	refused  bool // by release
 }
@@ -179,12 +180,13 @@ func (p *attempt) predict(ctx context.Context) error {
 	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err == nil {
 		p.records, p.batches = predict(p.plan, p.keys, became)
+		p.planned = len(p.records)
 	}
 	return err
 }
 
 func (p *attempt) run() (n int) {
-	for i := range p.records {
+	for i := range p.records[:p.planned] {
 		if p.records[i].Runs {
 			n++
 		}
@@ -309,7 +311,8 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	}
 	show, finish := p.opt.Meter.Progress("the workers work", "records")
 	defer finish()
-	total := p.run()
+	total, deposits := p.run(), p.newDepositor()
+	late := len(deposits.models)
 	working := func(enough func() bool) error {
 		return p.step(ctx, "work", func(ctx context.Context) error {
 			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total) })
@@ -318,7 +321,16 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	if err := working(func() bool { return len(crew.Begun) >= total/2 }); err != nil {
 		return err
 	}
+	if err := p.arrive(ctx, crew, deposits, late-late/2); err != nil {
+		return err
+	}
 	if err := p.step(ctx, "check half way", p.verify); err != nil {
+		return err
+	}
+	if err := working(nil); err != nil {
+		return err
+	}
+	if err := p.arrive(ctx, crew, deposits, late/2); err != nil { // their batches have been reported
 		return err
 	}
 	if err := working(nil); err != nil {
@@ -335,8 +347,14 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	p.differ(compareTimes(p.records, seen)...)
 	p.differ(compareStates(p.records, seen)...)
 	p.differ(compareReports(p.records, p.batches, seen)...)
-	p.differ(compareOrder(p.records, seen.begun)...)
-	p.report.Workers = WorkReport{Done: p.done(crew), Emails: len(crew.Emails), Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	p.differ(compareOrder(p.records[:p.planned], seen.begun)...)
+	emails := 0
+	for _, m := range crew.Emails {
+		if b := p.batches[m.Batch]; b == nil || !b.Late {
+			emails++
+		}
+	}
+	p.report.Workers = WorkReport{Done: p.done(crew), Submitted: len(p.records) - p.planned, Emails: emails, Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
 	return nil
 }
 

@@ -87,7 +87,7 @@ func TestNothingToFind(t *testing.T) {
 				t.Fatal(r.Problems)
 			}
 			w := r.Workers
-			if len(r.Problems) > 0 || w.Done < 150 || w.Emails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
+			if len(r.Problems) > 0 || w.Done < 150 || w.Submitted < 12 || w.Emails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
 				t.Errorf("%+v, %v", w, r.Problems)
 			}
 			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Before+b.ByLegacy > 300 || b.Kept < b.Before/2 {
@@ -225,6 +225,29 @@ func TestFinds(t *testing.T) {
 				return nil
 			}},
 			want: rehearse.State, says: "is failed in the end, expected completed"},
+		{name: "a late record that was submitted twice",
+			hooks: rehearse.Hooks{Held: func(p *migration.Plan, s daemons.Session, root string) error {
+				for _, r := range p.Records { // the first late record is a copy of one of them
+					path := strings.TrimSuffix(root, "/new") + "/legacy" + r.Path
+					data, _, err := s.Get(path)
+					if err != nil {
+						return err
+					}
+					is, err := legacy.Decode(znode.Name(path), data, legacy.Options{})
+					if id, has := is.Payload.Text("jobID"); err == nil && has && is.Header.Status == legacy.Pending {
+						is.Payload["jobID"] = id + "-again-1"
+						if data, err = legacyqueue.Encode(is.Header, legacy.JSON, is.Payload); err == nil {
+							_, err = s.Create(path[:len(path)-10], data, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+						}
+					}
+					if err != nil {
+						return err
+					}
+				}
+				put = "follow does not move it"
+				return nil
+			}},
+			want: rehearse.Never, says: "it was submitted again"},
 		{name: "a hold that somebody has lifted",
 			hooks: rehearse.Hooks{Held: func(_ *migration.Plan, s daemons.Session, root string) error {
 				put = "worked on it"

@@ -43,11 +43,13 @@ type Step struct {
 
 // WorkReport is what the workers did on the first copy.
 type WorkReport struct {
-	Done    int       `json:"done"` // records whose work was done
-	Emails  int       `json:"emails"`
-	Removed int       `json:"removed"` // batches, by the cleanup
-	Trouble Disturbed `json:"disturbed"`
-	Checked int       `json:"checked"` // how often the whole queue was verified against the layout
+	Done int `json:"done"` // records of the plan whose work was done
+	// Submitted are the records that came after the release. follow moved them, and their work was done, if there is no difference.
+	Submitted int       `json:"submitted"`
+	Emails    int       `json:"emails"`  // of the plan's batches
+	Removed   int       `json:"removed"` // batches, by the cleanup
+	Trouble   Disturbed `json:"disturbed"`
+	Checked   int       `json:"checked"` // how often the whole queue was verified against the layout
 }
 
 // RollbackReport is what was seen of the second copy.

@@ -29,6 +29,7 @@ func rehearsalRows(r *rehearse.Report) []screen.Row {
 		{"records that are skipped", r.Skipped},
 		{"records that are quarantined", r.Quarantined},
 		{"records whose work was done", r.Workers.Done},
+		{"submitted after the release", r.Workers.Submitted},
 		{"reports emailed", r.Workers.Emails},
 		{"batches removed by the cleanup", r.Workers.Removed},
 		{"on purpose: records failed", r.Workers.Trouble.Failed},
