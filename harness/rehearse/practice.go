@@ -139,7 +139,7 @@ const lookAgain = time.Second
 
 func (p *Practice) work(ctx context.Context, s shift) error {
 	defer p.crew.Close()
-	workers := p.crew.LegacyWorkers()
+	workers, afterTurn := p.crew.LegacyWorkers(), func(int) {}
 	switch s.team {
 	case LegacyInventory:
 		workers = slices.DeleteFunc(slices.Clone(workers), func(a *daemons.Actor) bool { return a.Name != string(LegacyInventory) })
@@ -147,6 +147,19 @@ func (p *Practice) work(ctx context.Context, s shift) error {
 		workers = p.crew.Workers()
 		if err := p.start(ctx); err != nil {
 			return err
+		}
+		w, err := p.open(ctx)
+		if err != nil {
+			return err
+		}
+		defer w.Close()
+		// follow adds a job to a batch only while that has an unfinished one. So no reporter may see the batch as it was before, once that one is finished.
+		var last int64
+		afterTurn = func(int) {
+			if jobs, _, err := w.Exists(ctx, newqueue.JobsPath); err != nil || jobs.Pzxid != last {
+				p.crew.newQueue.Forget()
+				last = jobs.Pzxid
+			}
 		}
 	case LegacyWorkers:
 		if err := p.awaitRollback(ctx); err != nil {
@@ -160,7 +173,7 @@ func (p *Practice) work(ctx context.Context, s shift) error {
 		p.crew.newQueue.Forget() // others wrote meanwhile
 		p.crew.old.Forget()
 		found, stuck := false, len(p.crew.stuck)
-		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, func(int) {}, func(worked bool, _ int) error {
+		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, afterTurn, func(worked bool, _ int) error {
 			found = found || worked
 			return p.submit()
 		})
