@@ -118,7 +118,7 @@ type shift struct {
 // Run lets the legacy inventory service finish its queue, and then the services work from the release on.
 // If stopAfter isn't 0, they stop when they have begun so many records. Then the legacy workers wait for
 // the rollback, and work the records that it gives back and those that are still submitted, and the services start again, with the cleanup. did is
-// called when a team has worked, when it waits, and when it stops. Run ends with ctx, or with the error that a session was lost.
+// called when a team has worked, when it waits while nobody submits, and when it stops. Run ends with ctx, or with the error that a session was lost.
 func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)) error {
 	p.did = did
 	for _, s := range []shift{
@@ -134,8 +134,10 @@ func (p *Practice) Run(ctx context.Context, stopAfter int, did func(Team, Doing)
 	return nil
 }
 
-// lookAgain is how long a team waits if it has found nothing.
-const lookAgain = time.Second
+const (
+	lookAgain = time.Second     // a team waits so long if it has found nothing
+	sayAgain  = 5 * time.Second // how often a team that is at work says so
+)
 
 func (p *Practice) work(ctx context.Context, s shift) error {
 	defer p.crew.Close()
@@ -166,14 +168,15 @@ func (p *Practice) work(ctx context.Context, s shift) error {
 			return err
 		}
 	}
-	doing := Waiting
+	doing, said := Waiting, time.Time{}
 	before := len(p.crew.Begun)
 	ends := func(found bool) bool { return s.ends(len(p.crew.Begun)-before, found) }
 	for {
 		p.crew.newQueue.Forget() // others wrote meanwhile
 		p.crew.old.Forget()
-		found, stuck := false, len(p.crew.stuck)
-		err := p.crew.rounds(ctx, workers, func() bool { return ends(true) }, afterTurn, func(worked bool, _ int) error {
+		found, stuck, began := false, len(p.crew.stuck), time.Now()
+		enough := func() bool { return ends(true) || found && time.Since(began) > sayAgain }
+		err := p.crew.rounds(ctx, workers, enough, afterTurn, func(worked bool, _ int) error {
 			found = found || worked
 			return p.submit()
 		})
@@ -197,9 +200,12 @@ func (p *Practice) work(ctx context.Context, s shift) error {
 			p.did(s.team, Stopped)
 			return nil
 		case found || len(p.crew.stuck) > stuck:
+			if doing == Waiting || time.Since(said) > sayAgain || len(p.crew.stuck) > stuck {
+				p.did(s.team, AtWork)
+				said = time.Now()
+			}
 			doing = AtWork
-			p.did(s.team, doing)
-		case doing == AtWork:
+		case !found && doing == AtWork && p.left == 0: // else more will come
 			doing = Waiting
 			p.did(s.team, doing)
 		}

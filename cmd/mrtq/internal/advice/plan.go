@@ -154,7 +154,7 @@ func (a Adviser) planFlags(s Situation) []Flag {
 
 // PlanAgain returns the command that makes a saved plan again, with its settings.
 func (a Adviser) PlanAgain(s Situation) string {
-	return a.Command("plan", []string{s.Source, s.Target}, a.planFlags(s)...)
+	return a.Command("plan", []string{s.source(), s.Target}, a.planFlags(s)...)
 }
 
 func (a Adviser) migrate(s Situation) Next {
