@@ -19,7 +19,6 @@ const (
 	StepFinishRollback NextStep = "finish-rollback" // a rollback was interrupted
 	StepRestored       NextStep = "restored"        // the target was restored from a backup: it takes an explicit word to go on
 	StepDecideRecords  NextStep = "decide-records"  // somebody must decide which queue has the work of records
-	StepMigrateRest    NextStep = "migrate-rest"    // records are not migrated, and the queues are in two ensembles
 	StepFollow         NextStep = "follow"          // records are not migrated, and their queue is released
 	StepRelease        NextStep = "release"
 	StepLookFirst      NextStep = "look-first"     // the same, if what was acted on is as it should be
@@ -33,7 +32,7 @@ const (
 	StepKeep           NextStep = "keep"           // the quarantine file lacks the bytes of records
 	StepRepairHeld     NextStep = "repair-held"    // the target does not match the source, and was not released
 	StepRepair         NextStep = "repair"         // the same, after a release
-	StepRepairOlder    NextStep = "repair-older"   // the same, and the newest run is rolled back
+	StepRepairKept     NextStep = "repair-kept"    // the same, and the newest run is rolled back
 )
 
 // steps are what to do in each situation. The first row that applies counts.
@@ -57,7 +56,7 @@ func advise(s *Status) NextStep {
 		rest:   slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return len(l.NotMigrated) > 0 }),
 		blocks: slices.ContainsFunc(s.Legacy, func(l LegacyStatus) bool { return l.blocksLate }), followed: s.Followers > 0}
 	if run := s.Current(); run != nil {
-		l.state, l.oneEnsemble = run.State, run.Origin.OneEnsemble
+		l.state = run.State
 	}
 	return append(steps{
 		{s.Migrators > 0, StepWait},
@@ -73,12 +72,12 @@ func advise(s *Status) NextStep {
 func VerdictStep(v *migration.Verdict) NextStep {
 	damaged := v.CountGroup(migration.DamageGroup) > v.Count(migration.DifferenceNotKept)
 	l := left{state: v.State, restored: v.Count(migration.DifferenceRestored) > 0, undecided: v.CountGroup(migration.UndecidedGroup) > 0, uncompleted: v.Uncompleted > 0,
-		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, oneEnsemble: v.Current.Origin.OneEnsemble, blocks: v.BlocksLate, actedOn: v.Count(migration.DifferenceActedOn) > 0}
+		due: v.Due > 0, holds: v.Holds, rest: len(v.NotMigrated) > 0, blocks: v.BlocksLate, actedOn: v.Count(migration.DifferenceActedOn) > 0}
 	return append(steps{
 		{v.Run == "", StepPlan},
 		{v.State == migration.RunRunning, StepFinish},
 		{v.State == migration.RunRollingBack, StepFinishRollback},
-		{damaged && v.State == migration.RunRolledBack, StepRepairOlder},
+		{damaged && v.State == migration.RunRolledBack, StepRepairKept},
 		{damaged && v.State == migration.RunDone && len(v.Released) == 0, StepRepairHeld},
 		{damaged, StepRepair},
 		{v.Count(migration.DifferenceNotKept) > 0, StepKeep},
@@ -91,7 +90,6 @@ type left struct {
 	restored, undecided bool
 	uncompleted, due    bool
 	rest                bool // records are not migrated
-	oneEnsemble         bool // as the newest run says
 	followed            bool // somebody moves them
 	blocks              bool // they can't be, before a release
 	actedOn             bool // jobs of held queues, as verify knows
@@ -104,7 +102,6 @@ func (l left) steps() steps {
 		{l.restored, StepRestored}, // no answer is taken before
 		{l.undecided, StepDecideRecords},
 		{l.uncompleted && !held && !l.due, StepComplete},
-		{l.state == migration.RunDone && l.rest && !l.blocks && !l.oneEnsemble, StepMigrateRest},
 		{l.state == "" || rolledBack && (l.rest || !held) && !l.blocks, StepPlan},
 		{l.actedOn, StepLookFirst},
 		{held || l.due, StepRelease},

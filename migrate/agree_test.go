@@ -19,10 +19,9 @@ func TestAskingIsNotLeading(t *testing.T) {
 		"rollback": {rollBackAsking, func(*site) {}, nil},
 		"rollback, and the queues are released meanwhile": {rollBackAsking, func(s *site) { s.release() }, migrate.ErrHoldsChanged},
 		"complete": {completeAsking, func(*site) {}, nil},
-		"complete, and a later run is released meanwhile": {completeAsking, func(s *site) {
+		"complete, and a record is followed meanwhile": {completeAsking, func(s *site) {
 			s.late(900)
-			s.mustMigrate(s.further())
-			s.release()
+			s.follow()
 		}, migrate.ErrHoldsChanged},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -115,22 +115,19 @@ func TestWithdrawalSavesJobOfOverwrittenRecord(t *testing.T) {
 	}
 }
 
-// A record gets the name of one that was handed over, is migrated by another run, and both jobs stand: every command knows both.
+// A record gets the name of one that was handed over, follow moves it, and both jobs stand: every command knows both.
 func TestTwoRecordsOfOneName(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 2, 2)), d)
 		s.mustMigrate(s.options())
 		s.release()
 		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-		s.mustMigrate(s.further())
-		s.mustVerify()
-		s.release()
+		s.follow()
 		v := s.mustVerify()
-		if st := s.status(); v.Records.Migrated != 3 || v.Unrelated != 0 || st.Runs[0].HandedOver != 2 || st.Runs[1].HandedOver != 1 {
+		if st := s.status(); v.Records.Migrated != 3 || v.Unrelated != 0 || st.Newest().HandedOver != 3 {
 			t.Errorf("verify: %+v, %d of others; status: %+v", v.Records, v.Unrelated, st.Runs)
 		}
-		s.mustRollback(migrate.RollbackOptions{})
-		if undo := value(migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{}))(s); undo.GivesBack != 1 || len(undo.Keeps) != 1 {
+		if undo := s.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 2 || len(undo.Keeps) != 1 {
 			t.Errorf("%+v", undo)
 		}
 		if again := value(legacy.Decode(znode.Name(ingest(1)), s.data(ingest(1)), legacy.Options{}))(s); again.Payload["jobID"] != job("late", "99")["jobID"] {
@@ -145,13 +142,13 @@ func TestFindsEachOfOneName(t *testing.T) {
 	s.mustMigrate(s.options())
 	s.release()
 	s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-	s.mustMigrate(s.further())
+	s.follow()
 	for id, want := range map[string]struct{ job, work, standing string }{
 		"jid0000000001": {"/jobs/jid0000000001", "jid-1", "handed-over"},
 		"jid-1":         {"/jobs/jid0000000001", "jid-1", "handed-over"},
-		"jid0000000002": {"/jobs/jid0000000002", "jid-99", "as-migrated"},
-		"jid-99":        {"/jobs/jid0000000002", "jid-99", "as-migrated"},
-		ingest(1):       {"/jobs/jid0000000002", "jid-99", "as-migrated"},
+		"jid0000000002": {"/jobs/jid0000000002", "jid-99", "handed-over"},
+		"jid-99":        {"/jobs/jid0000000002", "jid-99", "handed-over"},
+		ingest(1):       {"/jobs/jid0000000002", "jid-99", "handed-over"},
 	} {
 		item := value(migrate.Find(t.Context(), &s.w.Reader, id))(s)
 		if item.Record == nil || item.Job != want.job || string(item.Standing) != want.standing || item.Record.Legacy.Payload["jobID"] != want.work {
@@ -169,10 +166,9 @@ func TestThereAgainAfterAnother(t *testing.T) {
 		s.mustMigrate(s.options())
 		s.release()
 		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-		s.mustMigrate(s.further())
-		s.release()
+		s.follow()
 		s.create(ingest(1), records[ingest(1)])
-		if p := s.plan(s.further().PlanOptions); p.Count(migration.ActionCreate) != 0 || p.Count(migration.ActionChanged) != 1 {
+		if p := s.plan(s.options().PlanOptions); p.Count(migration.ActionCreate) != 0 || p.Count(migration.ActionChanged) != 1 {
 			t.Errorf("plan: %+v", p.Records)
 		}
 		l := s.status().Legacy[0]
@@ -195,9 +191,9 @@ func TestAnswerAboutTwoOfOneName(t *testing.T) {
 		records := pendings(t, 1, 1)
 		s := serve(t, queueTree(t, records), d)
 		s.mustMigrate(s.options())
-		s.release()
+		s.completes()
 		s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-		s.mustMigrate(s.further())
+		s.mustMigrate(s.options())
 		s.remove(ingest(1))
 		s.create(ingest(1), records[ingest(1)])
 		one := migrate.Decisions{RecordIs: map[string]migration.Answer{ingest(1): migration.AnswerLegacy}}
@@ -236,9 +232,9 @@ func TestAnswerThatNamesAJob(t *testing.T) {
 			records := pendings(t, 1, 1)
 			s := serve(t, queueTree(t, records), newqueue.Design)
 			s.mustMigrate(s.options())
-			s.release()
+			s.completes()
 			s.create(ingest(1), record(t, legacy.Pending, job("late", "99")))
-			s.mustMigrate(s.further())
+			s.mustMigrate(s.options())
 			c.happens(s, records[ingest(1)])
 			is := func(answers map[string]migration.Answer) (*migrate.ReleaseResult, error) {
 				return s.tryRelease(migrate.ReleaseOptions{Decisions: migrate.Decisions{RecordIs: answers}})
@@ -299,7 +295,7 @@ func TestPlanOfFewerQueues(t *testing.T) {
 	s.must(errorOf(migrate.Migrate(t.Context(), src, s.w, s.options())))
 	s.release(newqueue.HoldAccessSmall)
 	s.create(ingest(9), record(t, legacy.Pending, job("b", "7")))
-	p := s.plan(s.further().PlanOptions)
+	p := s.plan(s.options().PlanOptions)
 	if p.Count(migration.ActionCreate) != 1 || p.Count(migration.ActionChanged) != 0 {
 		t.Errorf("%+v", p.Records)
 	}
@@ -321,15 +317,6 @@ func TestAdviceEnds(t *testing.T) {
 			s.create(ingest(77), data)
 			puts(78, "78")(s)
 		},
-		"the same, after a later run was rolled back": func(s *site) {
-			data := s.data(subject)
-			puts(9, "9")(s)
-			s.mustMigrate(s.options())
-			s.mustRollback(migrate.RollbackOptions{})
-			s.remove(subject)
-			s.create(ingest(77), data)
-			another(s)
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, queueTree(t, map[string][]byte{subject: record(t, legacy.Pending, job("0", "2"))}), newqueue.Design)
@@ -348,8 +335,8 @@ func TestAdviceEnds(t *testing.T) {
 					s.release()
 				case migrate.StepFollow:
 					s.follow()
-				case migrate.StepMigrateRest, migrate.StepPlan:
-					s.mustMigrate(s.further())
+				case migrate.StepPlan:
+					s.mustMigrate(s.options())
 				default:
 					t.Fatalf("%v", done)
 				}

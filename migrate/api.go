@@ -97,8 +97,6 @@ var (
 	ErrRolledBack = errors.New("a run was rolled back meanwhile")
 	// ErrNoRun says that the target has no such run, or that it was rolled back.
 	ErrNoRun = errors.New("there is no run")
-	// ErrNotNewest says that a later run builds on the one that should be rolled back.
-	ErrNotNewest = errors.New("a later run builds on it")
 	// ErrNotReleased says that records of a run were not handed over.
 	ErrNotReleased = errors.New("records have not been handed over yet")
 	// ErrHeld says that a run still holds a queue: its release is not finished.

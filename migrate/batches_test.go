@@ -57,6 +57,7 @@ func TestExistingBatchStaysAsItIs(t *testing.T) {
 			}
 			// It would come first in the old queue's order.
 			path := fmt.Sprintf("/ingest/mrtQ-0100%010d", 10+i)
+			s.completes()
 			s.create(path, record(t, c.status, payload))
 			s.mustMigrate(s.options())
 			s.mustVerify()
@@ -105,13 +106,12 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				s := serve(t, queueTree(t, pendings(t, 1, 1)), d)
 				s.mustMigrate(s.options())
-				s.release()
+				s.completes()
 				bid := s.batchOf("bid-0")
 				s.dropJob(1) // it is worked off and cleaned up
 				c.change(s, bid)
 				s.create(ingest(2), record(t, legacy.Pending, job("0", "2")))
-				opt := s.further()
-				res, err := s.migrate(opt)
+				res, err := s.migrate(s.options())
 				if c.problem != "" {
 					p := problem(res.Plan, migration.ProblemKind(c.problem))
 					if !errors.Is(err, migrate.ErrBlocked) || p == nil || !strings.Contains(p.Message, c.says) || p.Next == "" {
@@ -235,6 +235,8 @@ func TestBatchIDAsAName(t *testing.T) {
 			if names := s.tree().Children("/batch-uuids"); len(names) != 1 || !c.bad && names[0] != c.id {
 				t.Errorf("%q is found by %q", c.id, names)
 			}
+			s.completes()
+			payload["jobID"] = "jid-late"
 			s.create(ingest(3), record(t, legacy.Pending, payload))
 			s.mustMigrate(s.options())
 			s.mustVerify()
@@ -287,6 +289,7 @@ func TestNamesOfARunsOwnBatches(t *testing.T) {
 			}
 		}
 		// A later run has batches of its own.
+		s.completes()
 		s.create(ingest(2), record(t, legacy.Pending, alone))
 		s.mustMigrate(s.options())
 		s.mustVerify()
@@ -332,22 +335,20 @@ func TestRenamedRecordMightRunTwice(t *testing.T) {
 		renamed := record(t, legacy.Pending, keyless)
 		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, job("batch", "1")), ingest(2): renamed}), d)
 		s.mustMigrate(s.options())
-		if twice := findings(s.plan(s.further().PlanOptions), migration.EffectRunsTwice); len(twice) > 0 {
+		if twice := findings(s.plan(s.options().PlanOptions), migration.EffectRunsTwice); len(twice) > 0 {
 			t.Errorf("nothing was renamed: %v", twice)
 		}
 		s.remove(ingest(2))
 		s.create(ingest(9), record(t, legacy.Held, keyless)) // with the same bytes it would be known
 		want := ingest(9) + ": the legacy queue no longer has 1 of the migrated records, and nothing shows whether this is one of them under another name: it might run twice"
-		if twice := findings(s.plan(s.further().PlanOptions), migration.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
+		if twice := findings(s.plan(s.options().PlanOptions), migration.EffectRunsTwice); !slices.Equal(twice, []string{want}) {
 			t.Errorf("got %v", twice)
 		}
 	})
 }
 
-// A depositor adds a record to a batch that the unfinished run has finished already. The run
-// leaves it out and can be finished; once the services have cleaned the batch up, the next run
-// takes it. Into a batch that is still open the same run takes it.
-func TestLateRecordOfAFinishedBatch(t *testing.T) {
+// A run that is finished takes the records that it had when it began. What comes later is left out, whatever its batch, and follow moves it.
+func TestLateRecordOfAnUnfinishedRun(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, map[string][]byte{
 			ingest(1): record(t, legacy.Completed, job("done", "1")),
@@ -355,47 +356,32 @@ func TestLateRecordOfAFinishedBatch(t *testing.T) {
 			ingest(3): record(t, legacy.Pending, job("open", "3")),
 		}), d)
 		s.interrupted(2)
+		s.create(ingest(7), []byte("garbage"))
 		s.create(ingest(8), record(t, legacy.Pending, job("done", "8")))
 		s.create(ingest(9), record(t, legacy.Pending, job("open", "9")))
 		s.begin()
-		s.create(ingest(7), record(t, legacy.Failed, job("done", "7")))
-		for _, e := range []migration.Effect{migration.EffectRunsTwice, migration.EffectNeverRuns, migration.EffectStoredEmpty} {
-			if risks := findings(s.plan(s.options().PlanOptions), e); len(risks) > 0 {
-				t.Errorf("%v: it is left to the next run", risks)
-			}
+		opt := s.options()
+		opt.Choices.Undecodable = migration.Block // it is not asked about either
+		p := s.plan(opt.PlanOptions)
+		var want []string
+		for _, n := range []int{7, 8, 9} {
+			want = append(want, ingest(n)+": it came since run0000000000 began: after the release, follow moves it")
 		}
-		s.remove(ingest(7))
-		p := s.plan(s.options().PlanOptions)
-		want := ingest(8) + `: it came while run0000000000 was unfinished, and its batch "bid-done" is finished in that run: it is left to the next run`
-		if !slices.Contains(findings(p, migration.EffectWarning), want) {
-			t.Errorf("findings %v", p.Findings)
-		}
-		// If the batch's other records have left the source, the plan has nothing to derive the batch's state from.
-		vanished := serve(t, s.tree(), d)
-		vanished.remove(ingest(1))
-		p = vanished.plan(s.options().PlanOptions)
-		if len(p.Findings) != 1 || len(p.Batches) != 1 || p.Batches[0].UUID != "bid-open" {
-			t.Errorf("vanished: %v, %+v", p.Findings, p.Batches)
+		if late := findings(p, migration.EffectWarning); !slices.Equal(late, want) || problem(p, migration.ProblemUndecodable) != nil {
+			t.Errorf("findings %v, problems %v", late, p.Problems)
 		}
 		s.mustMigrate(s.options())
-		if got, want := accounted(s.verify()), "total 5: migrated 4, not migrated 1"; got != want {
+		if got, want := accounted(s.verify()), "total 6: migrated 3, quarantined 1, not migrated 2"; got != want {
 			t.Errorf("%s\nexpected %s", got, want)
 		}
 		s.release()
-		opt := s.further()
-		if p := problem(s.plan(opt.PlanOptions), "batch-finished"); p == nil {
-			t.Error("a finished batch takes one more record")
+		if res := s.follow(); res.Moved != 2 || len(res.Staying) != 1 {
+			t.Errorf("%+v", res)
 		}
-		if n, err := s.queue().CleanupJobs(t.Context()); err != nil {
-			t.Fatal(n, err)
+		if names := s.tree().Children("/batch-uuids"); !slices.Equal(names, []string{"bid-done", "bid-done-2", "bid-open"}) {
+			t.Errorf("batches %q", names)
 		}
-		if n, err := s.queue().CleanupBatches(t.Context()); err != nil {
-			t.Fatal(n, err)
-		}
-		s.mustMigrate(opt)
-		if got, want := accounted(s.verify()), "total 5: migrated 4, removed 1"; got != want {
-			t.Errorf("%s\nexpected %s", got, want)
-		}
+		s.mustVerify()
 	})
 }
 

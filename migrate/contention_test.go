@@ -220,7 +220,7 @@ func TestCommandsReadTheNewest(t *testing.T) {
 		"status":  func(*migrate.Source) error { return errorOf(migrate.ReadStatus(t.Context(), r)) },
 		"migrate": func(*migrate.Source) error { return errorOf(s.migrate(s.options())) },
 		"rollback": func(*migrate.Source) error {
-			return errorOf(migrate.PreviewRollback(t.Context(), r, "", migrate.RollbackOptions{}))
+			return errorOf(migrate.PreviewRollback(t.Context(), r, migrate.RollbackOptions{}))
 		},
 	} {
 		newest, root, old := map[int64]bool{}, "/ingest", []string{}

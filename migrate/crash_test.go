@@ -151,7 +151,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 				case "complete":
 					_, err = migrate.Complete(ctx, s.w, migrate.CompleteOptions{})
 				default:
-					_, err = migrate.Rollback(ctx, s.w, "", migrate.RollbackOptions{})
+					_, err = migrate.Rollback(ctx, s.w, migrate.RollbackOptions{})
 				}
 				if !errors.Is(err, migrate.ErrInterrupted) || dump(s.tree(), append(queueRoots, legacyRoots...)...) != before {
 					t.Errorf("%v", err)

@@ -29,5 +29,12 @@ func TestAnEmptyQueueIsMigrated(t *testing.T) {
 		if !s.has(ingest(11)) {
 			t.Error("the record did not come back")
 		}
+		s.remove(ingest(11)) // a legacy worker did it
+		s.mustMigrate(s.options())
+		s.release()
+		s.create(ingest(12), record(t, legacy.Pending, job("new", "12")))
+		if res := s.follow(); res.Moved != 1 {
+			t.Errorf("after the rollback: %+v", res)
+		}
 	})
 }

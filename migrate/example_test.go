@@ -65,7 +65,7 @@ func Example() {
 	check(err)
 	fmt.Println("verified:", verdict.OK())
 
-	undone, err := migrate.Rollback(ctx, target.Writer, result.Run, migrate.RollbackOptions{})
+	undone, err := migrate.Rollback(ctx, target.Writer, migrate.RollbackOptions{})
 	check(err)
 	fmt.Println(undone.Removes.Jobs, "jobs removed,", len(undone.Keeps), "kept")
 	// Output:

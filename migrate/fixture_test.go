@@ -228,12 +228,6 @@ func (s *site) options() migrate.MigrateOptions {
 	}
 }
 
-func (s *site) further() migrate.MigrateOptions {
-	opt := s.options()
-	opt.HoldAgain = true
-	return opt
-}
-
 func (s *site) plan(opt migration.PlanOptions) *migration.Plan {
 	s.t.Helper()
 	return value(migrate.MakePlan(s.t.Context(), s.source(), &s.w.Reader, opt))(s)
@@ -260,8 +254,8 @@ func (s *site) interrupted(after int) {
 }
 
 // rollbackInterrupted rolls a run back, in transactions as small as they can be, until something is removed.
-func (s *site) rollbackInterrupted(run string) {
-	_, err := migrate.Rollback(until(s.t, migrate.PhaseRemoving, 1), s.w, run, migrate.RollbackOptions{Limits: single})
+func (s *site) rollbackInterrupted() {
+	_, err := migrate.Rollback(until(s.t, migrate.PhaseRemoving, 1), s.w, migrate.RollbackOptions{Limits: single})
 	if !errors.Is(err, migrate.ErrInterrupted) {
 		s.t.Errorf("not interrupted: %v", err)
 	}
@@ -326,7 +320,7 @@ func (s *site) rollback(opt migrate.RollbackOptions) (*migrate.RollbackResult, e
 	if opt.Save == nil {
 		opt.Save = s.save
 	}
-	return migrate.Rollback(s.t.Context(), s.w, "", opt)
+	return migrate.Rollback(s.t.Context(), s.w, opt)
 }
 
 func (s *site) mustRollback(opt migrate.RollbackOptions) *migrate.RollbackResult {

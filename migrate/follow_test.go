@@ -153,7 +153,7 @@ func TestFollowBesideOthers(t *testing.T) {
 	for s.has(ingest(11)) {
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := migrate.Rollback(t.Context(), third, "run0000000000", migrate.RollbackOptions{}); err != nil {
+	if _, err := migrate.Rollback(t.Context(), third, migrate.RollbackOptions{}); err != nil {
 		t.Error(err)
 	}
 	for range 2 {

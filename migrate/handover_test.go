@@ -255,9 +255,16 @@ func TestTwoEnsembles(t *testing.T) {
 		twin := serve(t, s.tree(), d)
 		resign := twin.lead() // with the name of the place that the migration will have in the target
 		before := dump(twin.tree(), "/")
-		if _, err := migrate.Migrate(t.Context(), twin.source(), s.w, s.options()); err != nil {
+		opt := s.options()
+		opt.Limits = single
+		if _, err := migrate.Migrate(until(t, migrate.PhaseSending, 1), twin.source(), s.w, opt); !errors.Is(err, migrate.ErrInterrupted) {
 			t.Fatal(err)
 		}
+		s.begin()
+		if _, err := s.migrate(s.options()); !errors.Is(err, migrate.ErrOtherSource) {
+			t.Errorf("finished from the target's own ensemble: %v", err)
+		}
+		s.must(errorOf(migrate.Migrate(t.Context(), twin.source(), s.w, s.options())))
 		if run := s.status().Newest(); run.Origin.OneEnsemble || len(s.status().Legacy) > 0 {
 			t.Errorf("%+v", run.Origin)
 		}
@@ -274,18 +281,11 @@ func TestTwoEnsembles(t *testing.T) {
 			t.Error("a legacy queue was changed")
 		}
 		resign()
-		// A further run from the target's own ensemble would be another source.
-		s.late(900)
-		if _, err := s.migrate(s.options()); !errors.Is(err, migrate.ErrOtherSource) {
-			t.Errorf("another source: %v", err)
-		}
-		s.remove(ingest(900))
 		s.mustRollback(migrate.RollbackOptions{})
 		s.mustMigrate(s.options()) // from its own
-		s.release()
+		s.completes()
 		twin.late(900)
-		opt := s.further()
-		if _, err := migrate.Migrate(t.Context(), twin.source(), s.w, opt); !errors.Is(err, migrate.ErrOtherSource) {
+		if _, err := migrate.Migrate(t.Context(), twin.source(), s.w, s.options()); !errors.Is(err, migrate.ErrOtherSource) {
 			t.Errorf("a further run from the twin: %v", err)
 		}
 	})
@@ -332,12 +332,10 @@ func TestOtherSource(t *testing.T) {
 		if !recreated {
 			continue
 		}
-		opt := s.further()
-		if res := s.mustMigrate(opt); res.Created.Jobs != 1 || len(s.jobs()) != 4 {
-			t.Errorf("the new record: %+v", res.Created)
+		if res := s.follow(); res.Moved != 1 || len(s.jobs()) != 4 {
+			t.Errorf("the new record: %+v", res)
 		}
 		s.mustVerify()
-		s.release()
 		if s.has(ingest(1)) || s.holdsNow() != "" {
 			t.Error("the new record was not handed over")
 		}
@@ -512,8 +510,9 @@ func TestComplete(t *testing.T) {
 		}
 		s.mustVerify()
 		// A later run has a way back of its own.
+		s.hold("ops", newqueue.QueueHolds...)
 		s.late(900)
-		s.mustMigrate(s.further())
+		s.mustMigrate(s.options())
 		s.release()
 		if undo := s.mustRollback(migrate.RollbackOptions{}); undo.GivesBack != 1 || !s.has(ingest(900)) {
 			t.Errorf("%+v", undo)

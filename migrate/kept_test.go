@@ -67,7 +67,7 @@ func TestKeptBytesThatAreHidden(t *testing.T) {
 	if _, err := migrate.Verify(t.Context(), nil, &s.w.Reader, migrate.VerifyOptions{}); err == nil || err.Error() != want {
 		t.Errorf("verify: %v", err)
 	}
-	if _, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{}); err == nil || err.Error() != want {
+	if _, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, migrate.RollbackOptions{}); err == nil || err.Error() != want {
 		t.Errorf("rollback would: %v", err)
 	}
 	if undo, err := s.rollback(migrate.RollbackOptions{}); err == nil || err.Error() != want || undo == nil {

@@ -66,7 +66,7 @@ var lifeStates = map[string]func(l *site){
 	"rolling back": func(l *site) {
 		l.mustMigrate(l.options())
 		l.release()
-		l.rollbackInterrupted("")
+		l.rollbackInterrupted()
 	},
 	"one job kept": func(l *site) {
 		l.mustMigrate(l.options())
@@ -146,10 +146,6 @@ var lifeEvents = map[string]func(l *site){
 	},
 	"a record comes late": func(l *site) {
 		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("late", "10")))
-	},
-	"a late record of an existing batch is migrated": func(l *site) {
-		l.create("/ingest/mrtQ-05000000000010", record(l.t, legacy.Pending, job("a", "10")))
-		l.mustMigrate(l.further())
 	},
 	"a record that was handed over is there again": func(l *site) {
 		if !l.has(pendingRecord) && l.jobOf(pendingRecord) != "" {
@@ -251,7 +247,7 @@ func releaseOutcome(l *site, opt migrate.ReleaseOptions) (string, error) {
 
 func rollbackOutcome(l *site, opt migrate.RollbackOptions) (string, error) {
 	opt.Save = l.save
-	undo, err := migrate.Rollback(l.t.Context(), l.w, "", opt)
+	undo, err := migrate.Rollback(l.t.Context(), l.w, opt)
 	if undo != nil {
 		l.undecided = undo.Undecided
 	}
@@ -273,7 +269,7 @@ func migrateOutcome(l *site) string {
 	case errors.Is(err, migrate.ErrBlocked):
 		outcome := ""
 		for _, p := range res.Plan.Problems {
-			word := map[migration.ProblemKind]string{"released": "again", "restored": "restored", "rollback-unfinished": "later", "other-origin": "other"}[p.Kind]
+			word := map[migration.ProblemKind]string{"released": "holds", "run-stands": "stands", "restored": "restored", "rollback-unfinished": "later", "other-origin": "other"}[p.Kind]
 			outcome = cmp.Or(outcome, word, "blocked "+string(p.Kind))
 		}
 		return outcome

@@ -110,7 +110,7 @@ func TestBeginsWhileVerifyReads(t *testing.T) {
 			return op.Session == s.session && (op.Path == "/migration/runs" || slices.Contains(op.Paths, "/migration/runs"))
 		}, func(n int) {
 			if n == 1 {
-				other.mustMigrate(other.further())
+				other.mustMigrate(other.options())
 			}
 		})
 		if v := s.verify(); v.CountGroup(migration.DamageGroup) > 0 {

@@ -33,7 +33,7 @@ func (s *site) records() (paths []string) {
 // Commands at the same time: one works, the others wait for it. In the end there is what one
 // of the orders gives, and nothing is made twice.
 func TestCommandsAtOnce(t *testing.T) {
-	tolerated := []error{migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUnfinished, migrate.ErrNotReleased, migrate.ErrHoldsChanged}
+	tolerated := []error{migrate.ErrNoRun, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUnfinished, migrate.ErrNotReleased, migrate.ErrHoldsChanged}
 	release, rollback := commands[1].do, commands[3].do
 	for name, both := range map[string][]func(*site) error{
 		"migrate, migrate":                     {commands[0].do, commands[0].do, commands[0].do},
@@ -95,20 +95,18 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 	roll := func(o *site) error { return errorOf(o.rollback(migrate.RollbackOptions{})) }
 	finish := func(o *site) error { return commands[0].do(o) }
 	for _, c := range []struct {
-		name     string
-		done     bool // the run was done before; otherwise it was interrupted
-		late     bool // a record comes before the one that waits makes its plan
-		approved bool
-		between  func(*site) error
-		want     error
-		adds     int // records that the one that waited migrates
-		runs     int // in the end
+		name       string
+		rolledBack bool // the run was rolled back before; otherwise it was interrupted
+		approved   bool
+		between    func(*site) error
+		want       error
+		adds       int // records that the one that waited migrates
+		runs       int // in the end
 	}{
 		{name: "an unfinished run was rolled back", between: roll, want: migrate.ErrRolledBack, runs: 1},
-		{name: "a run that is done was rolled back", done: true, late: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
 		{name: "a run of an approved plan was rolled back", approved: true, between: roll, want: migrate.ErrRolledBack, runs: 1},
 		{name: "its rollback was interrupted", between: func(o *site) error {
-			o.rollbackInterrupted("")
+			o.rollbackInterrupted()
 			return nil
 		}, want: migrate.ErrRolledBack, runs: 1},
 		{name: "it was finished", between: finish, runs: 1},
@@ -121,10 +119,10 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 				}
 			}), o.source(), o.w, opt)
 			return err
-		}, adds: 1, runs: 2},
+		}, want: migrate.ErrBlocked, runs: 1},
 		{name: "the run of an approved plan was finished", approved: true, between: finish, runs: 1},
-		{name: "another run was done", done: true, late: true, between: finish, runs: 2},
-		{name: "another one tried, and did nothing", done: true, late: true, adds: 1, runs: 2},
+		{name: "another run was done", rolledBack: true, between: finish, runs: 2},
+		{name: "another one tried, and did nothing", rolledBack: true, adds: 6, runs: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -133,13 +131,11 @@ func TestRolledBackOrFinishedWhileWaiting(t *testing.T) {
 			if c.approved {
 				opt.Approved = s.plan(opt.PlanOptions)
 			}
-			if c.done {
+			if c.rolledBack {
 				s.mustMigrate(s.options())
+				s.mustRollback(migrate.RollbackOptions{})
 			} else {
 				s.interrupted(2)
-			}
-			if c.late {
-				s.late(900)
 			}
 			// Three are in the election: one that only keeps the others waiting, the one that
 			// comes between, and the one that waits for it.
@@ -207,7 +203,7 @@ func TestStoppedMigrator(t *testing.T) {
 	}{
 		{"the run was finished", 0, 4, func(o *site) { o.mustMigrate(o.options()) }, migrate.ErrTakenOver},
 		{"the run was rolled back", 0, 4, func(o *site) { o.mustRollback(migrate.RollbackOptions{}) }, migrate.ErrTakenOver},
-		{"the run is being rolled back", 0, 4, func(o *site) { o.rollbackInterrupted("") }, migrate.ErrTakenOver},
+		{"the run is being rolled back", 0, 4, func(o *site) { o.rollbackInterrupted() }, migrate.ErrTakenOver},
 		{"before its first transaction, another run was done", 0, 1, func(o *site) { o.mustMigrate(o.options()) }, nil},
 		{"before its first transaction, another run was done and rolled back", 0, 1, func(o *site) {
 			o.mustMigrate(o.options())
@@ -307,7 +303,7 @@ func TestElectionHasTheRunsACL(t *testing.T) {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
 	looks = 0
-	if _, err := migrate.Rollback(migrate.WithProgress(t.Context(), look), s.w, "", migrate.RollbackOptions{}); err != nil || looks == 0 {
+	if _, err := migrate.Rollback(migrate.WithProgress(t.Context(), look), s.w, migrate.RollbackOptions{}); err != nil || looks == 0 {
 		t.Fatalf("%d looks, %v", looks, err)
 	}
 }

@@ -19,12 +19,12 @@ var twoRuns = map[string]func(s *site, between int){
 		s.create(ingest(1), record(s.t, legacy.Completed, job("1", "1")))
 		s.pending(2, between)
 		s.mustMigrate(s.options())
-		s.release()
+		s.completes()
 		s.must(errorOf(s.queue().CleanupJobs(s.t.Context())))
 		s.must(errorOf(s.queue().CleanupBatches(s.t.Context())))
 		s.pending(1+between+1, 0)
 		s.create(ingest(0), record(s.t, legacy.Pending, job("1", "late")))
-		s.mustMigrate(s.further())
+		s.mustMigrate(s.options())
 	},
 	"a rollback keeps a job, which is finished, and its batch's other record is migrated again": func(s *site, between int) {
 		s.create(ingest(0), record(s.t, legacy.Pending, job("1", "0")))
@@ -39,7 +39,7 @@ var twoRuns = map[string]func(s *site, between int){
 			s.t.Fatalf("it keeps %v", undo.Keeps)
 		}
 		s.remove("/jobs/"+kept, newqueue.JobEntryPath(newqueue.JobFailed, 5, kept), "/batches/"+first, "/batch-uuids/bid-1")
-		s.mustMigrate(s.further())
+		s.mustMigrate(s.options())
 	},
 }
 

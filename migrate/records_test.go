@@ -99,7 +99,7 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		}, all, "ok", func(v *migration.Verdict) bool { return v.NotCompared == 5 }, 0, ""},
 		{"completed after a rollback that kept one", func(s *site) {
 			keepOne(s)
-			s.mustMigrate(s.further())
+			s.mustMigrate(s.options())
 			s.release()
 			s.must(errorOf(migrate.Complete(t.Context(), s.w, migrate.CompleteOptions{})))
 		}, "total 7: migrated 6, quarantined 1", "ok", func(v *migration.Verdict) bool { return v.NotCompared == 6 && len(v.Notices) == 0 }, 0, ""},
@@ -119,7 +119,6 @@ func TestEveryRecordCountsOnce(t *testing.T) {
 		{"a lock is left", lock, all, "ok", nil, 1, migrate.StepRelease},
 		{"a lock is left, and all were handed over", func(s *site) { lock(s); handOver(s) }, all, "ok", nil, 1, migrate.StepRelease},
 		{"released, and one is late", func(s *site) { s.release(); s.late(900) }, "total 8: migrated 5, skipped 1, quarantined 1, not migrated 1", "ok", nil, 0, migrate.StepFollow},
-		{"released, and a lock keeps the holds of a late one", func(s *site) { s.release(); s.late(900); s.mustMigrate(s.further()); lock(s); handOver(s) }, "total 8: migrated 7, quarantined 1", "ok", nil, 1, migrate.StepRelease},
 		{"released, and a person holds a queue", func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) }, all, "ok", nil, 0, migrate.StepReleaseOthers},
 		{"rolled back, one is kept, and legacy workers have done the others", func(s *site) {
 			keepOne(s)
@@ -209,53 +208,6 @@ func TestVerifyLooksIntoTheQuarantine(t *testing.T) {
 			t.Errorf("the file keeps %q: %v, %v", kept, v.Differences, err)
 		}
 	}
-}
-
-// A record whose job was removed is migrated again only by an explicit word, and then gets a
-// new job. One whose job is there never is.
-func TestAgain(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		s := serve(t, queueTree(t, pendings(t, 3, 1)), d)
-		s.mustMigrate(s.options())
-		first := s.jobOf(ingest(1))
-		s.dropJob(1)
-		s.remove("/batches/bid0000000000", "/batch-uuids/bid-0")
-		if res := s.mustMigrate(s.options()); res.Transactions > 0 || res.Plan.Count("removed") != 1 {
-			t.Errorf("unasked: %v", res.Plan.Counts())
-		}
-		opt := s.options()
-		opt.Again = []string{ingest(1), ingest(2), ingest(77)}
-		res, err := s.migrate(opt)
-		if !errors.Is(err, migrate.ErrBlocked) || problem(res.Plan, "no-such-record") == nil || len(res.Plan.Problems) != 1 {
-			t.Errorf("%v", err)
-		}
-		opt.Again = []string{ingest(1)}
-		if res := s.mustMigrate(opt); res.Created.Jobs != 1 {
-			t.Errorf("%+v", res.Created)
-		}
-		again := s.jobOf(ingest(1))
-		if again == first || !s.has(again) {
-			t.Errorf("the record became %s again", again)
-		}
-		if res := s.mustMigrate(opt); res.Transactions > 0 {
-			t.Errorf("the same command once more: %+v", res.Created)
-		}
-		if v := s.verify(); kinds(v) != "acted-on" || len(v.Differences) != 1 || v.Differences[0].Path != "/batches/bid0000000000" {
-			t.Errorf("verify: %v", v.Differences) // somebody has removed the batch
-		}
-		// Rolled back, the older entry counts again: the record is not migrated unasked.
-		s.mustRollback(migrate.RollbackOptions{})
-		if job := s.jobOf(ingest(1)); job != first {
-			t.Errorf("after the rollback the record became %s, expected %s", job, first)
-		}
-		if res := s.mustMigrate(s.options()); res.Transactions > 0 {
-			t.Errorf("unasked: %v", res.Plan.Counts())
-		}
-		opt.Again = []string{"all"}
-		if res := s.mustMigrate(opt); res.Created.Jobs != 1 {
-			t.Errorf("all: %+v", res.Created)
-		}
-	})
 }
 
 // The bytes of records that can't be decoded are kept before anything is written; without a

@@ -37,6 +37,14 @@ func (s *site) hold(by string, queues ...newqueue.QueueHold) {
 	s.must(errorOf(migrate.Hold(s.t.Context(), s.w, migrate.HoldOptions{Queues: queues, By: by, Why: "checking"})))
 }
 
+// completes ends the run that stands, and a person holds the queues: so another run can begin.
+func (s *site) completes() {
+	s.t.Helper()
+	s.release()
+	s.must(errorOf(migrate.Complete(s.t.Context(), s.w, migrate.CompleteOptions{})))
+	s.hold("ops", newqueue.QueueHolds...)
+}
+
 const run0 = "run0000000000"
 
 // A release lifts the parts of the holds that runs own, and only of the queues that are
@@ -54,7 +62,12 @@ func TestReleaseLiftsOwners(t *testing.T) {
 		{"a person holds one too", func(s *site) { s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{}, 2, "ingest=ops"},
 		{"and that is lifted", func(s *site) { s.release(); s.hold("ops", newqueue.HoldIngest) }, migrate.ReleaseOptions{Others: true}, 1, ""},
 		{"another tool holds one again", func(s *site) { s.remove("/locks/queue/ingest"); s.create("/locks/queue/ingest", nil) }, migrate.ReleaseOptions{}, 2, "ingest=unknown"},
-		{"two runs hold", func(s *site) { s.late(900); s.mustMigrate(s.options()) }, migrate.ReleaseOptions{}, 3, ""},
+		{"two runs hold", func(s *site) {
+			s.release()
+			s.fails()
+			s.mustRollback(migrate.RollbackOptions{})
+			s.mustMigrate(s.options())
+		}, migrate.ReleaseOptions{}, 3, ""},
 		{"a collection", func(s *site) {
 			s.must(errorOf(migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{"demo content"}, By: "ops"})))
 		}, migrate.ReleaseOptions{Collections: []string{"demo content"}}, 1, held},
@@ -86,8 +99,6 @@ func TestReleaseLiftsOwners(t *testing.T) {
 // The record of each run says when which of its queues were released.
 func TestReleaseIsRecorded(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.late(900)
 	s.mustMigrate(s.options())
 	s.release(newqueue.HoldAccessLarge)
 	s.release(newqueue.HoldIngest)

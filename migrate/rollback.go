@@ -46,9 +46,8 @@ type RollbackResult struct {
 	// Ask says why the operator should be asked before anything is removed; "" if there is no
 	// reason.
 	Ask string `json:"ask"`
-	// Record is the run's record, before, and Older the newest run before it that was not rolled back; nil if there is none.
+	// Record is the run's record, before.
 	Record *migration.Run `json:"-"`
-	Older  *migration.Run `json:"-"`
 }
 
 // RollbackOptions are the options of a rollback.
@@ -67,18 +66,17 @@ type RollbackOptions struct {
 	Notify  func(string)
 }
 
-// PreviewRollback says what a rollback would do. run is the id of a run; "" is the
-// unfinished one, else the newest. It writes nothing. The error is as that of [Rollback].
-func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackOptions) (*RollbackResult, error) {
+// PreviewRollback says what a rollback would do. It writes nothing. The error is as that of [Rollback].
+func PreviewRollback(ctx context.Context, dst *Reader, opt RollbackOptions) (*RollbackResult, error) {
 	r := rollbackOp{at: dst, opt: opt}
-	if err := r.read(ctx, run); err != nil {
+	if err := r.read(ctx, ""); err != nil {
 		return nil, err
 	}
 	undo := r.result()
 	return undo, r.predict(ctx, undo)
 }
 
-// Rollback removes the jobs and requests that a run ("": the newest) created and that nobody has begun, and the run's batches that
+// Rollback removes the jobs and requests that the unfinished run, else the newest, created and that nobody has begun, and the run's batches that
 // have no job then. Their records are in the legacy queue: those that a release had handed over are given back, each
 // in the transaction that removes its job. A job that was begun stays, and is the only copy. The layout and the run's record
 // stay. Rollback waits until no other migrator works on the target.
@@ -87,15 +85,15 @@ func PreviewRollback(ctx context.Context, dst *Reader, run string, opt RollbackO
 // queues stay held, so that the workers of both queues do not work side by side; [Release] lifts the holds later.
 //
 // The error wraps [ErrUndecided] or [ErrAtWork] if the rollback could not end because of that: the same call ends
-// it. It wraps [ErrNoRun], [ErrNotNewest], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoPermission], [ErrNotSaved], [ErrHoldsChanged], [ErrRestored] if
+// it. It wraps [ErrNoRun], [ErrCompleted], [ErrDamaged], [ErrOtherSource], [ErrNoPermission], [ErrNotSaved], [ErrHoldsChanged], [ErrRestored] if
 // opt.Restored is not set, or is one of the errors of [Migrate]. The RollbackResult is what was done; it is nil if nothing was
 // written.
-func Rollback(ctx context.Context, dst *Writer, run string, opt RollbackOptions) (*RollbackResult, error) {
+func Rollback(ctx context.Context, dst *Writer, opt RollbackOptions) (*RollbackResult, error) {
 	r := rollbackOp{at: &dst.Reader, w: dst, opt: opt}
 	if r.opt.Notify == nil {
 		r.opt.Notify = func(string) {}
 	}
-	err := r.read(ctx, run)
+	err := r.read(ctx, "")
 	if r.src != nil {
 		err = reasons.Join(err, cancelled(handover.MayHandOver(ctx, r.src, dst, r.run().Origin)))
 	}
@@ -151,6 +149,7 @@ type rollbackOp struct {
 
 func (r *rollbackOp) run() *migration.Run { return &r.target.Ledger.Runs[r.index] }
 
+// read reads the target, and the legacy queue of a run; "" is the one to roll back.
 func (r *rollbackOp) read(ctx context.Context, id string) error {
 	r.target, r.src = nil, nil // two ledgers of a large queue need much memory
 	t, err := readWhole(ctx, r.at)
@@ -159,24 +158,22 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	}
 	r.target = t
 	if current := t.Ledger.Current(); id == "" && current != nil {
+		if kept := t.Ledger.LastKept(); r.opt.Force && current.State == migration.RunRolledBack && kept != nil {
+			current = kept
+		}
 		id = current.ID
 	}
 	if r.index = t.Ledger.FindRun(id); r.index < 0 {
-		return r.noRun(id)
+		return r.noRun()
 	}
 	run := r.run()
-	if run.State == migration.RunRolledBack && (!r.opt.Force || run.Stayed == 0) { // what it kept can be forced later
+	if run.State == migration.RunRolledBack && (!r.opt.Force || run.Stayed == 0) { // what one kept can be forced later
 		return fmt.Errorf("%w that can be rolled back: %s was rolled back already", ErrNoRun, run.ID)
 	}
 	if !run.Completed.IsZero() {
 		return fmt.Errorf("%w: %s", ErrCompleted, run.ID)
 	}
 	why := r.opt.Decisions.check(t)
-	for _, later := range slices.Backward(t.Ledger.Runs[r.index+1:]) {
-		if later.State != migration.RunRolledBack {
-			why = reasons.Join(why, fmt.Errorf("%w: roll back %s first", ErrNotNewest, later.ID))
-		}
-	}
 	if t.RestoredUnnoted() && !r.opt.Restored {
 		why = reasons.Join(why, fmt.Errorf("%w: nothing shows which jobs were worked on before the backup was made", ErrRestored))
 	}
@@ -194,19 +191,16 @@ func (r *rollbackOp) read(ctx context.Context, id string) error {
 	return reasons.Join(why, checkOrigin(ctx, r.src, t, r.entries(), r.opt.Decisions))
 }
 
-func (r *rollbackOp) noRun(id string) error {
+func (r *rollbackOp) noRun() error {
 	if !r.target.HasQueue() {
 		return fmt.Errorf("%w: nothing was migrated to it", ErrNoQueue)
 	}
-	if id == "" {
-		return fmt.Errorf("%w that can be rolled back", ErrNoRun)
-	}
-	return fmt.Errorf("%w %q", ErrNoRun, id)
+	return fmt.Errorf("%w that can be rolled back", ErrNoRun)
 }
 
 func (r *rollbackOp) result() *RollbackResult {
 	undo := &RollbackResult{Run: r.run().ID, State: r.run().State, Released: []newqueue.QueueHold{}, Keeps: []migration.Note{}, Forced: []migration.Note{},
-		Undecided: []migration.Note{}, AtWork: []migration.Note{}, Record: r.run(), Older: r.target.Ledger.Older(r.index)}
+		Undecided: []migration.Note{}, AtWork: []migration.Note{}, Record: r.run()}
 	for _, q := range newqueue.QueueHolds {
 		if r.target.MayHaveBegun(r.run(), q) {
 			undo.Released = append(undo.Released, q)

@@ -22,8 +22,8 @@ import (
 func TestRollbackOfSharedBatches(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
 		s := serve(t, queueTree(t, pendings(t, 4, 2)), d)
-		empty := s.tree()
 		s.mustMigrate(s.options())
+		s.completes()
 		one := s.tree()
 		// Into both batches, and into folders that they did not have; and a new batch.
 		s.create(ingest(11), record(t, legacy.Failed, job("0", "11")))
@@ -37,17 +37,6 @@ func TestRollbackOfSharedBatches(t *testing.T) {
 			s.remove(ingest(n))
 		}
 		rolledBack(t, one, s.tree())
-		s.mustVerify()
-		undo, err := migrate.Rollback(t.Context(), s.w, "run0000000000", migrate.RollbackOptions{})
-		if err != nil || len(undo.Keeps) > 0 {
-			t.Fatalf("%v, %+v", err, undo)
-		}
-		rolledBack(t, empty, s.tree())
-		s.mustVerify()
-		res := s.mustMigrate(s.options())
-		if res.Run != "run0000000002" || res.Created.Jobs != 4 {
-			t.Errorf("%s created %+v", res.Run, res.Created)
-		}
 		s.mustVerify()
 	})
 }
@@ -217,33 +206,22 @@ func TestRollbackBesideAWorker(t *testing.T) {
 
 func job2() legacy.Payload { return job("0", "2") }
 
-// The newest run is rolled back. While the rollback of the one before is not finished, nothing is migrated. If a job of that one is
-// damaged, the advice is about it.
-func TestOlderRun(t *testing.T) {
+// A rollback kept a job, and a later run was rolled back whole: what is damaged of that job is named, and --force gives its record back.
+func TestKeptByAnOlderRun(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 4, 2)), newqueue.MrtZK)
-	s.mustMigrate(s.options())
-	s.create(ingest(9), record(t, legacy.Pending, job("z", "9")))
+	lifeStates["one job kept"](s)
 	s.mustMigrate(s.options())
 	s.mustRollback(migrate.RollbackOptions{})
-	damaged := serve(t, s.tree(), s.dialect) // the newest run can't be rolled back again
-	damaged.set(damaged.jobOf(ingest(2))+"/status", []byte("by hand"))
-	if v := damaged.verify(); migrate.VerdictStep(v) != migrate.StepRepairOlder {
+	if _, err := s.rollback(migrate.RollbackOptions{}); !errors.Is(err, migrate.ErrNoRun) {
+		t.Errorf("again: %v", err)
+	}
+	damaged := serve(t, s.tree(), s.dialect)
+	damaged.set(damaged.jobOf(ingest(1))+"/status", []byte("by hand"))
+	if v := damaged.verify(); migrate.VerdictStep(v) != migrate.StepRepairKept {
 		t.Errorf("%q: %v", migrate.VerdictStep(v), v.Differences)
 	}
-	s.rollbackInterrupted(run0)
-	p := problem(s.plan(s.options().PlanOptions), migration.ProblemRollbackUnfinished)
-	if p == nil || p.Fits != "run0000000000" {
-		t.Errorf("%+v", p)
-	}
-	if st := s.status(); st.Step != migrate.StepFinishRollback || st.Current().ID != "run0000000000" {
-		t.Errorf("status: %s of %s", st.Step, st.Current().ID)
-	}
-	if v := s.verify(); migrate.VerdictStep(v) != migrate.StepFinishRollback || v.Run != "run0000000000" || v.Current.ID != v.Run {
-		t.Errorf("verify: %s of %s", migrate.VerdictStep(v), v.Run)
-	}
-	s.mustRollback(migrate.RollbackOptions{})
-	if st := s.status(); st.Step != migrate.StepPlan || st.Current().ID != "run0000000001" {
-		t.Errorf("afterwards: %s of %s", st.Step, st.Current().ID)
+	if undo := s.mustRollback(migrate.RollbackOptions{Force: true}); undo.GivesBack != 1 || undo.Run != run0 || !s.has(ingest(1)) || s.holdsNow() != "" {
+		t.Errorf("%+v, held %s", undo, s.holdsNow())
 	}
 }
 
@@ -266,7 +244,7 @@ func TestForcedRollback(t *testing.T) {
 					t.Errorf("without force it kept %+v", undo.Keeps)
 				}
 			}
-			_, err := migrate.Rollback(t.Context(), s.w, "", migrate.RollbackOptions{Force: true})
+			_, err := migrate.Rollback(t.Context(), s.w, migrate.RollbackOptions{Force: true})
 			if !errors.Is(err, migrate.ErrNotSaved) {
 				t.Errorf("%v", err)
 			}
@@ -322,9 +300,10 @@ func TestSecondRollbackHoldsWhatStayed(t *testing.T) {
 		if held := s.holdsNow(); held != "" {
 			t.Fatal(held)
 		}
-		s.mustMigrate(s.further())
+		s.hold("ops", newqueue.QueueHolds...)
+		s.mustMigrate(s.options())
 		s.mustRollback(migrate.RollbackOptions{})
-		if held := s.holdsNow(); held != "accessLarge=run0000000001 accessSmall=run0000000001 ingest=run0000000001" {
+		if held := s.holdsNow(); held != "accessLarge=ops+run0000000001 accessSmall=ops+run0000000001 ingest=ops+run0000000001" {
 			t.Errorf("held: %s", held)
 		}
 	})
@@ -399,40 +378,31 @@ func TestUnpausedDuringARollback(t *testing.T) {
 	}
 }
 
-// What is rolled back must be the newest run that was not rolled back. What is not there
-// can't be.
-func TestWhichRunIsRolledBack(t *testing.T) {
+// What is not there can't be rolled back, nor what was.
+func TestNothingToRollBack(t *testing.T) {
 	s := serve(t, queueTree(t, pendings(t, 2, 2)), newqueue.Design)
-	try := func(run string, want error) {
+	try := func(want error) {
 		t.Helper()
 		before := dump(s.tree(), queueRoots...)
-		if _, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, run, migrate.RollbackOptions{}); !errors.Is(err, want) {
-			t.Errorf("preview of %q: %v", run, err)
+		if _, err := migrate.PreviewRollback(t.Context(), &s.w.Reader, migrate.RollbackOptions{}); !errors.Is(err, want) {
+			t.Errorf("preview: %v", err)
 		}
-		if _, err := migrate.Rollback(t.Context(), s.w, run, migrate.RollbackOptions{}); !errors.Is(err, want) {
-			t.Errorf("%q: %v", run, err)
+		if _, err := migrate.Rollback(t.Context(), s.w, migrate.RollbackOptions{}); !errors.Is(err, want) {
+			t.Error(err)
 		}
 		if want != nil && dump(s.tree(), queueRoots...) != before {
-			t.Errorf("%q: it wrote", run)
+			t.Error("it wrote")
 		}
 	}
-	try("", migrate.ErrNoQueue)
-	try("run0000000000", migrate.ErrNoQueue)
+	try(migrate.ErrNoQueue)
 	s.mustMigrate(s.options())
-	s.late(900)
-	s.mustMigrate(s.options())
-	try("run0000000002", migrate.ErrNoRun)
-	try("by hand", migrate.ErrNoRun)
-	try("run0000000000", migrate.ErrNotNewest)
 	s.release()
 	refused := errors.New("no")
 	if _, err := s.rollback(migrate.RollbackOptions{Confirm: func(*migrate.RollbackResult) error { return refused }}); !errors.Is(err, refused) {
 		t.Errorf("%v", err)
 	}
-	try("run0000000001", nil)
-	try("run0000000001", migrate.ErrNoRun)
-	try("", migrate.ErrNoRun)
-	try("run0000000000", nil)
+	try(nil)
+	try(migrate.ErrNoRun)
 }
 
 // What the operator is asked about is what happens then.
@@ -455,7 +425,7 @@ func TestRollbackIsAsPreviewed(t *testing.T) {
 				s := serve(t, lifeQueue(t), newqueue.MrtZK)
 				lifeStates[state](s)
 				event(s)
-				preview, previewErr := migrate.PreviewRollback(t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
+				preview, previewErr := migrate.PreviewRollback(t.Context(), &s.w.Reader, migrate.RollbackOptions{})
 				undo, err := s.rollback(migrate.RollbackOptions{})
 				if errors.Is(err, migrate.ErrUndecided) && len(preview.Undecided) > 0 {
 					err = nil

@@ -258,9 +258,10 @@ func (s *site) checkSays() string {
 func TestJobsOfADeletedBatch(t *testing.T) {
 	t.Parallel()
 	s, names := releasedQueue(t)
+	s.completes()
 	s.remove("/batch-uuids/bid-bad", names.Replace("{FB}"))
 	s.create(ingest(9), record(t, legacy.Pending, job("late", "9")))
-	s.mustMigrate(s.further())
+	s.mustMigrate(s.options())
 	v := s.verify()
 	if len(v.Differences) != 1 || v.Differences[0].By == "" || len(v.Differences[0].Remove) != 2 {
 		t.Fatalf("verify says %+v", v.Differences)

@@ -196,7 +196,7 @@ func TestStanding(t *testing.T) {
 }
 
 func planSays(s *site) string {
-	opt := s.further().PlanOptions
+	opt := s.options().PlanOptions
 	p := s.plan(opt)
 	renamed := slices.IndexFunc(p.Records, func(r migration.PlanRecord) bool { return strings.Contains(r.Reason, subject+" under another name") })
 	switch {
@@ -302,7 +302,7 @@ func verifySays(s *site) string {
 }
 
 func rollbackDoes(s *site) string {
-	undo, err := migrate.PreviewRollback(s.t.Context(), &s.w.Reader, "", migrate.RollbackOptions{})
+	undo, err := migrate.PreviewRollback(s.t.Context(), &s.w.Reader, migrate.RollbackOptions{})
 	switch {
 	case errors.Is(err, migrate.ErrOtherSource): // all records of the queue are absent
 		return "asks"

@@ -49,7 +49,7 @@ type Status struct {
 	// Step is what to do now; "" if nothing is left undone.
 	Step NextStep `json:"step"`
 
-	current, older *RunStatus
+	current *RunStatus
 }
 
 // RunStatus is one run.
@@ -93,9 +93,6 @@ func (s *Status) Newest() *RunStatus {
 // Current returns the run that the next step is about: the unfinished one, else the newest; nil if
 // there is none.
 func (s *Status) Current() *RunStatus { return s.current }
-
-// Older returns the newest run before the current one that was not rolled back; nil if there is none.
-func (s *Status) Older() *RunStatus { return s.older }
 
 // Releasing reports whether a release has begun to hand over records, and has not ended.
 func (s *Status) Releasing() bool {
@@ -202,11 +199,7 @@ func (r *statusReader) runs() {
 		s.Runs = append(s.Runs, RunStatus{Run: run})
 	}
 	if current := r.t.Ledger.Current(); current != nil {
-		i := r.t.Ledger.FindRun(current.ID)
-		s.current = &s.Runs[i]
-		if older := r.t.Ledger.Older(i); older != nil {
-			s.older = &s.Runs[r.t.Ledger.FindRun(older.ID)]
-		}
+		s.current = &s.Runs[r.t.Ledger.FindRun(current.ID)]
 	}
 	for e := range r.t.Ledger.All() {
 		run := &s.Runs[e.Run]

@@ -216,14 +216,14 @@ var tamperWorlds = map[string]func(t *testing.T, d newqueue.Dialect) *site{
 		s.mustMigrate(s.options())
 		return s
 	},
-	"two runs in a queue in use": func(t *testing.T, d newqueue.Dialect) *site {
+	"a second run in a queue in use": func(t *testing.T, d newqueue.Dialect) *site {
 		s := serve(t, lifeQueue(t), d)
 		s.must(s.queue().Init(t.Context()))
 		bid, err := s.queue().CreateBatch(t.Context(), newqueue.Submission{BatchID: "bid-other", ProfileName: "p"})
 		s.must(err)
 		s.must(process(t, s.queue(), bid, "other"))
 		s.mustMigrate(s.options())
-		// Into a batch of the first run, with a folder that this batch did not have.
+		s.mustRollback(migrate.RollbackOptions{})
 		s.create(ingest(901), record(t, legacy.Failed, job("a", "901")))
 		s.create(ingest(902), record(t, legacy.Pending, job("new", "902")))
 		s.mustMigrate(s.options())

@@ -317,10 +317,10 @@ func TestRollbackOfARunThroughAnotherChroot(t *testing.T) {
 	a.mustRollback(migrate.RollbackOptions{})
 	queues := migration.Queues{Nodes: map[migration.QueueKind][]string{migration.Ingest: {"/s4/ingest"}}}
 	src := value(migrate.OpenSource(t.Context(), &s.w.Reader, queues, legacy.Options{}))(s)
-	s.must(errorOf(migrate.Migrate(t.Context(), src, a.w, a.further())))
+	s.must(errorOf(migrate.Migrate(t.Context(), src, a.w, a.options())))
 	a.mustRollback(migrate.RollbackOptions{})
 	opt := migrate.RollbackOptions{Force: true, Decisions: migrate.Decisions{Save: s.save}}
-	if undo, err := migrate.Rollback(t.Context(), a.w, "run0000000000", opt); err != nil || undo.GivesBack != 1 || !s.has("/s4"+ingest(1)) {
+	if undo, err := migrate.Rollback(t.Context(), a.w, opt); err != nil || undo.GivesBack != 1 || !s.has("/s4"+ingest(1)) {
 		t.Errorf("%v, %+v", err, undo)
 	}
 	if held := a.holdsNow(); held != "" { // the last job that stayed is gone, so the holds of the other run are, too
@@ -336,7 +336,7 @@ func TestOriginOfTheJobsThatStay(t *testing.T) {
 	s.ensure("/other", "/other/ingest")
 	s.create("/other"+ingest(1), record(t, legacy.Pending, job("other", "7")))
 	a.from, _ = s.open("/other")
-	a.mustMigrate(a.further())
+	a.mustMigrate(a.options())
 	a.mustRollback(migrate.RollbackOptions{})
 	s.remove("/other")
 	if l := a.status().Legacy; len(l) == 0 || l[0].Records != 1 {
@@ -442,9 +442,10 @@ func TestLostAndSubmittedAgain(t *testing.T) {
 			}
 			s := serve(t, queueTree(t, records), newqueue.Design)
 			a := s.beside("/a")
-			opt := a.further()
+			opt := a.options()
 			opt.Choices.Deleted, opt.Restored = migration.Skip, true
 			a.mustMigrate(opt)
+			a.completes()
 			backup := s.tree()
 			s.create(lost, record(t, legacy.Pending, job("late", "99")))
 			a.mustMigrate(opt)

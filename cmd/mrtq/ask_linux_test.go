@@ -22,9 +22,9 @@ func TestAsking(t *testing.T) {
 		code    int
 		says    string
 	}{
-		"rollback, Ctrl-C": {[]string{"rollback", "--run", "run0000000000", "--force"}, "\x03", 130, "rollback: interrupted; nothing was removed"},
+		"rollback, Ctrl-C": {[]string{"rollback", "--force"}, "\x03", 130, "rollback: interrupted; nothing was removed"},
 		"complete, Ctrl-C": {[]string{"complete"}, "\x03", 130, "complete: interrupted; nothing was removed"},
-		"rollback, y":      {[]string{"rollback", "--run", "run0000000000", "--force"}, "y\n", 1, `nothing was removed: the answer was "y", and only yes continues`},
+		"rollback, y":      {[]string{"rollback", "--force"}, "y\n", 1, `nothing was removed: the answer was "y", and only yes continues`},
 		"complete, yes":    {[]string{"complete"}, "yes\n", 0, "The kept bytes of 1 record were removed"},
 	} {
 		t.Run(name, func(t *testing.T) {

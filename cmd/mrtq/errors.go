@@ -31,7 +31,7 @@ func failed(doing, where string, err error) error {
 var checks = []error{
 	migrate.ErrBlocked, migrate.ErrStale, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRefused, migrate.ErrRolledBack,
 	migrate.ErrUndecided, migrate.ErrAtWork, migrate.ErrNotReleased, migrate.ErrHeld, migrate.ErrFollowed, migrate.ErrLeft, migrate.ErrCompleted, migrate.ErrOtherSource, migrate.ErrTwoEnsembles, migrate.ErrNoPermission,
-	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNotNewest, migrate.ErrNoQueue,
+	migrate.ErrDamaged, migrate.ErrRestored, migrate.ErrNoRun, migrate.ErrNoQueue,
 	migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrNotFound, migrate.ErrHoldsChanged,
 	sides.ErrOverwritten,
 }

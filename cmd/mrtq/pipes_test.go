@@ -22,7 +22,7 @@ func TestNobodyReadsTheOutput(t *testing.T) {
 			"Migrate: done. The new queues are held."},
 		{"hold file:new.ndjson --by alice -o json", "Hold: done. Held by alice: ingest, accessSmall, accessLarge."},
 		{"release file:new.ndjson --workers-stopped 3 --others -o json", "Release: done. 11 records handed over; 3 holds lifted"},
-		{"rollback file:new.ndjson --run run0000000000 --yes -o json", "Rollback: done. run0000000000 in file:new.ndjson: 9 jobs"},
+		{"rollback file:new.ndjson --yes -o json", "Rollback: done. run0000000000 in file:new.ndjson: 9 jobs"},
 	} {
 		r, w, err := os.Pipe()
 		must(t, err)

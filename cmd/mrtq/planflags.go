@@ -21,13 +21,12 @@ import (
 // the same meaning.
 type planFlags struct {
 	legacyFlags
-	choices                       migration.Choices
-	dialect, acl, note            string
-	packet                        int
-	again                         []string
-	newQueue, holdAgain, restored bool
-	set                           *pflag.FlagSet
-	saved                         *migration.Plan // nil without --plan
+	choices            migration.Choices
+	dialect, acl, note string
+	packet             int
+	newQueue, restored bool
+	set                *pflag.FlagSet
+	saved              *migration.Plan // nil without --plan
 }
 
 var choiceUsage = map[string]string{
@@ -47,10 +46,8 @@ const openToAll = "world:anyone:cdrwa"
 func (p *planFlags) flags(f *pflag.FlagSet) {
 	p.decisionFlags(f)
 	f.StringVar(&p.acl, "acl", openToAll, "ACL `list` of created znodes: scheme:id:perms,…")
-	f.StringArrayVar(&p.again, "again", nil, "create a new job for this `record`, or for all, if its job was removed; can be repeated")
 	f.StringVar(&p.note, "note", "", "`text` to keep with the run, such as a ticket")
 	f.BoolVar(&p.newQueue, "new-queue", false, "create a new queue at TARGET, for the first migration; without it, a TARGET that is not there is refused")
-	f.BoolVar(&p.holdAgain, "hold-again", false, "hold released queues again, until the next release")
 	f.BoolVar(&p.restored, "restored", false, "continue although TARGET was restored from a backup: jobs that finished after the backup was made may run again")
 }
 
@@ -73,7 +70,7 @@ func (p *planFlags) options(s pair) (migration.PlanOptions, error) {
 	if p.saved != nil {
 		opt := p.saved.Options()
 		opt.MaxBuffer, opt.Note = p.packet, cmp.Or(p.note, opt.Note)
-		opt.NewQueue, opt.HoldAgain, opt.Restored = opt.NewQueue || p.newQueue, opt.HoldAgain || p.holdAgain, opt.Restored || p.restored
+		opt.NewQueue, opt.Restored = opt.NewQueue || p.newQueue, opt.Restored || p.restored
 		return opt, nil
 	}
 	acl, err := znode.ParseACL(p.acl)
@@ -96,8 +93,8 @@ func (p *planFlags) options(s pair) (migration.PlanOptions, error) {
 			*c.Value(&given) = ""
 		}
 	}
-	return migration.PlanOptions{Dialect: dialect, Choices: given, ACL: acl, MaxBuffer: p.packet, Again: p.again, Note: p.note,
-		NewQueue: p.newQueue, HoldAgain: p.holdAgain, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
+	return migration.PlanOptions{Dialect: dialect, Choices: given, ACL: acl, MaxBuffer: p.packet, Note: p.note,
+		NewQueue: p.newQueue, Restored: p.restored, Source: s.source.Text, Target: s.target.Text}, nil
 }
 
 const leastPacket = 128 << 10
@@ -116,7 +113,7 @@ func readPlan(path string) (plan *migration.Plan, text []byte, err error) {
 // besidePlan are the flags of a plan that can be given beside a saved one: the explicit words
 // of an operator, which hold when it is carried out, and the operator's note; and packet, because a run that failed
 // with one packet size is finished with another.
-var besidePlan = []string{"new-queue", "hold-again", "restored", "packet", "note"}
+var besidePlan = []string{"new-queue", "restored", "packet", "note"}
 
 // adopt takes the settings from a saved plan. typed are the flags of the command line: they
 // can't decide again what the plan has decided.
@@ -141,8 +138,8 @@ func flagsOfPlan(saved *migration.Plan) *planFlags {
 		*p.nodes[kind] = nodes
 	}
 	p.locks, p.time, p.packet = set.Queues.Locks, set.Time, cmp.Or(set.MaxBuffer, p.packet)
-	p.choices, p.again, p.note = saved.Choices, set.Again, set.Note
-	p.newQueue, p.holdAgain, p.restored = set.NewQueue, set.HoldAgain, set.Restored
+	p.choices, p.note = saved.Choices, set.Note
+	p.newQueue, p.restored = set.NewQueue, set.Restored
 	if p.dialect = ""; set.NewQueue { // a later run takes that of the queue
 		p.dialect = string(saved.Dialect)
 	}

@@ -138,7 +138,7 @@ func (c *releaseCmd) conclude(a *app, s pair, res *migrate.ReleaseResult, why er
 	at := advice.Situation{Target: s.target.Text, Holds: res.Left, Undecided: res.Undecided, AtWork: len(res.AtWork),
 		Waiting: slices.ContainsFunc(res.AtWork, func(w migration.LegacyActivity) bool { return w.What == migration.ActivityWaiting })}
 	if v := res.Verdict; v != nil && v.Run != "" {
-		at.Run, at.Older = &v.Current, v.Older
+		at.Run = &v.Current
 	}
 	var next advice.Next
 	free := !slices.ContainsFunc(res.Left, func(h migration.Hold) bool { return h.Collection == "" })

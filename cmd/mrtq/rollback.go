@@ -19,7 +19,6 @@ import (
 
 type rollbackCmd struct {
 	decisionFlags
-	run                       string
 	force, restored, dry, yes bool
 	output                    string
 }
@@ -48,7 +47,6 @@ rollback asks first. If it is interrupted, run it again. Exit code 1 if the roll
 	f := cmd.Flags()
 	a.conn.RateFlag(f)
 	c.decisionFlags.flags(f)
-	f.StringVar(&c.run, "run", "", "`id` of the run, if not the newest; only the newest that was not rolled back can be rolled back")
 	f.BoolVar(&c.force, "force", false, "also remove what was acted on, but never what a worker has locked")
 	f.BoolVar(&c.restored, "restored", false, "continue although TARGET was restored from a backup: it is not known which jobs were begun before that")
 	f.BoolVar(&c.dry, "dry-run", false, "only show what would be removed and kept")
@@ -98,11 +96,11 @@ func (c *rollbackCmd) rollBack(ctx context.Context, a *app, s pair) (undo *migra
 			return nil, err
 		}
 		defer side.Close()
-		return migrate.PreviewRollback(ctx, side.Reader, c.run, opt)
+		return migrate.PreviewRollback(ctx, side.Reader, opt)
 	}
 	var left error // why it could not end
 	err = a.onTarget(ctx, s.target, func(w *migrate.WritableSide) error {
-		if undo, left = migrate.Rollback(ctx, w.Writer, c.run, opt); undo != nil && (errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork)) {
+		if undo, left = migrate.Rollback(ctx, w.Writer, opt); undo != nil && (errors.Is(left, migrate.ErrUndecided) || errors.Is(left, migrate.ErrAtWork)) {
 			return nil // what was done stays
 		}
 		return left
@@ -136,7 +134,7 @@ func (c *rollbackCmd) fail(ctx context.Context, a *app, s pair, u *migrate.Rollb
 }
 
 func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why error) {
-	at := advice.Situation{Target: s.target.Text, Run: u.Record, Older: u.Older, Undecided: u.Undecided}
+	at := advice.Situation{Target: s.target.Text, Run: u.Record, Undecided: u.Undecided}
 	word, removed, gave := "done", "removed", "given back"
 	if c.dry {
 		word, removed, gave = "dry run", "would be removed", "would be given back"
@@ -172,11 +170,7 @@ func (c *rollbackCmd) conclude(a *app, s pair, u *migrate.RollbackResult, why er
 			at.Held = len(newqueue.QueueHolds)
 			text += " The queues stay held for what was kept."
 		}
-		if u.Older != nil {
-			text += " " + u.Older.ID + " is not rolled back."
-		} else {
-			text += " The legacy workers can start."
-		}
+		text += " The legacy workers can start."
 		next = a.advice.Next(migrate.StepPlan, at)
 	}
 	a.Conclude(tone, word, text, next)

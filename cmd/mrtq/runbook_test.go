@@ -211,7 +211,7 @@ func (n *nextSteps) follow(commands string) {
 
 func (n *nextSteps) atEnd(screens []*pageScreen) {
 	for _, s := range screens {
-		n.follow(s.commands + " --hold-again") // the page says when to add it
+		n.follow(s.commands)
 	}
 	if len(n.due) > 0 {
 		n.t.Errorf("the last screen names %q, and the page has no such command", n.due)

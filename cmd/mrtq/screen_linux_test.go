@@ -74,8 +74,8 @@ mrtq release file:queue.ndjson --vanished legacy --workers-stopped 1
 mrtq status file:queue.ndjson
 mrtq verify file:queue.ndjson
 mrtq show file:queue.ndjson jid0000000003
-mrtq rollback file:queue.ndjson --run run0000000000 --dry-run
-mrtq rollback file:queue.ndjson --run run0000000000 --yes
+mrtq rollback file:queue.ndjson --dry-run
+mrtq rollback file:queue.ndjson --yes
 mrtq verify file:queue.ndjson
 mrtq status file:queue.ndjson
 mrtq complete file:queue.ndjson

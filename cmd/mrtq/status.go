@@ -124,9 +124,6 @@ func situationOf(target place, status *migrate.Status) advice.Situation {
 		at.Held = advice.HeldByRuns(status.Holds)
 		at.JobsStay = slices.ContainsFunc(status.Runs, func(r migrate.RunStatus) bool { return r.Present > 0 })
 		at.Quarantine = defaultQuarantine(target)
-		if older := status.Older(); older != nil {
-			at.Older = &older.Run
-		}
 	}
 	return at
 }

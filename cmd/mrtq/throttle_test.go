@@ -31,7 +31,7 @@ func TestServerThatThrottles(t *testing.T) {
 		{"verify " + target, "Verify: passed."},
 		{"release " + target, "Release: done. 280 records handed over; "},
 		{"verify " + target, "Verify: passed."},
-		{"rollback " + target + " --run run0000000000 --yes", "Rollback: done. run0000000000 in " + target + ": "},
+		{"rollback " + target + " --yes", "Rollback: done. run0000000000 in " + target + ": "},
 	} {
 		var said bytes.Buffer
 		if code := run(strings.Fields(step.args), &said, &said); code != 0 || !strings.Contains(said.String(), step.verdict) {

@@ -142,7 +142,7 @@ func (a *app) concludeVerdict(v *migration.Verdict, s pair, quarantine, before s
 		at.Quarantine = cmp.Or(quarantine, defaultQuarantine(s.target))
 	}
 	if v.Run != "" {
-		at.Run, at.Older, at.InUse = &v.Current, v.Older, len(v.Released) > 0
+		at.Run, at.InUse = &v.Current, len(v.Released) > 0
 		at.Releasing = v.Releasing
 		at.Held, at.JobsStay = advice.HeldByRuns(v.Holds), v.Records.Migrated > 0
 	}

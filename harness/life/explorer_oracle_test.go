@@ -163,14 +163,8 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 	}
 	ingest := []newqueue.QueueHold{newqueue.HoldIngest}
 	switch what {
-	case "migrate", "migrate --again all":
-		opt := migrate.MigrateOptions{Limits: jobs, PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
-		if what != "migrate" {
-			opt.Again = []string{"all"}
-			for _, path := range e.records() {
-				e.mayRepeat(path, e.key(path))
-			}
-		}
+	case "migrate":
+		opt := migrate.MigrateOptions{Limits: jobs, PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true}}
 		src, err := e.legacyQueue(ctx, o.from, e.night.kinds...)
 		if out.error = err; err == nil {
 			_, out.error = migrate.Migrate(ctx, src, o.w, opt)
@@ -197,29 +191,21 @@ func (e *explored) command(ctx context.Context, o *operator, what string) (out o
 				e.mayRepeat(j.path, j.key)
 			}
 		}
-		if undo, out.error = migrate.Rollback(ctx, o.w, e.toRollBack(), opt); undo != nil {
+		if undo, out.error = migrate.Rollback(ctx, o.w, opt); undo != nil {
 			out.undecided = undo.Undecided
 		}
 	case "follow":
 		_, out.error = migrate.Follow(ctx, o.w, migrate.FollowOptions{Once: true, Every: 100 * time.Millisecond, Quiet: 300 * time.Millisecond, Limits: records, MaxBuffer: 96 << 10})
 	case "complete":
 		_, out.error = migrate.Complete(ctx, o.w, migrate.CompleteOptions{Limits: records})
-	case "hold":
-		_, out.error = migrate.Hold(ctx, o.w, migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"})
+	case "hold", "hold all":
+		opt := migrate.HoldOptions{Queues: ingest, By: "a person", Why: "to look"}
+		if what == "hold all" {
+			opt.Queues = newqueue.QueueHolds
+		}
+		_, out.error = migrate.Hold(ctx, o.w, opt)
 	}
 	return out
-}
-
-func (e *explored) toRollBack() string {
-	runs := value(migrate.ReadStatus(e.ctx, &e.source.Reader)).Runs
-	for i, run := range slices.Backward(runs) {
-		if run.State != migration.RunRolledBack && i < len(runs)-1 {
-			return run.ID
-		} else if run.State != migration.RunRolledBack {
-			break
-		}
-	}
-	return ""
 }
 
 func (e *explored) sound(v *migration.Verdict) {
@@ -264,7 +250,7 @@ func (e *explored) killed(what string, change int) {
 // reasons are the errors that say what the operator can do.
 var reasons = []error{migrate.ErrInterrupted, migrate.ErrSessionLost, migrate.ErrTakenOver, migrate.ErrContended, migrate.ErrRolledBack, migrate.ErrBlocked, migrate.ErrUndecided,
 	migrate.ErrAtWork, migrate.ErrUnfinished, migrate.ErrNotVerified, migrate.ErrHoldsChanged, migrate.ErrOtherSource, migrate.ErrNoRun, migrate.ErrNoQueue, migrate.ErrNotReleased, migrate.ErrHeld,
-	migrate.ErrCompleted, migrate.ErrNotNewest, migrate.ErrRestored, migrate.ErrLeft, migrate.ErrFollowed, znode.ErrNoNode}
+	migrate.ErrCompleted, migrate.ErrRestored, migrate.ErrLeft, migrate.ErrFollowed, znode.ErrNoNode}
 
 func known(err error) bool {
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
@@ -327,6 +313,8 @@ func (e *explored) learn(what string, out outcome) {
 	switch {
 	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), string(migration.ProblemOtherOrigin)):
 		e.cleared = true
+	case errors.Is(out.error, migrate.ErrBlocked) && strings.Contains(out.error.Error(), newqueue.QueueLocksPath):
+		e.run("hold all")
 	case errors.Is(out.error, migrate.ErrBlocked):
 		e.choices.Unserviceable = willing.Unserviceable
 		for e.newWorkers() { // the batch of a late record may be finished
@@ -429,7 +417,7 @@ func (e *explored) obey() {
 			e.run("rollback")
 		case back && !slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State != migration.RunRolledBack && !r.Completed.IsZero() }):
 			e.run("rollback")
-		case s.Step == migrate.StepFinish, s.Step == migrate.StepMigrateRest, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
+		case s.Step == migrate.StepFinish, s.Step == migrate.StepNoQueue, s.Step == migrate.StepLegacyQueue, s.Step == migrate.StepPlan && !e.night.back:
 			if before := e.tree(); e.run("migrate") == nil && len(differ(before, e.tree())) == 0 {
 				return // there is nothing to migrate
 			}

@@ -91,7 +91,7 @@ func (e *explored) other(what string) error {
 			if err != nil {
 				return err
 			}
-			opt := migrate.MigrateOptions{PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true, HoldAgain: true}}
+			opt := migrate.MigrateOptions{PlanOptions: migration.PlanOptions{Dialect: e.dialect, Choices: e.choices, NewQueue: true}}
 			_, err = migrate.Migrate(e.ctx, src, w, opt)
 			return err
 		case "release":
@@ -101,7 +101,7 @@ func (e *explored) other(what string) error {
 			}
 			return err
 		case "rollback":
-			undo, err := migrate.Rollback(e.ctx, w, "", migrate.RollbackOptions{Decisions: decisions})
+			undo, err := migrate.Rollback(e.ctx, w, migrate.RollbackOptions{Decisions: decisions})
 			if undo != nil {
 				undecided = undo.Undecided
 			}

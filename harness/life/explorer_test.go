@@ -42,10 +42,11 @@ var nights = []night{
 	{name: "release", before: func(e *explored) { e.finishLegacy(); e.must("migrate") }, command: "release"},
 	{name: "release --only ingest", before: func(e *explored) { e.finishLegacy(); e.must("migrate") }, command: "release ingest"},
 	{name: "hold", before: func(e *explored) { e.finishLegacy(); e.must("migrate", "release") }, command: "hold"},
-	{name: "migrate late records", before: func(e *explored) {
+	{name: "migrate again, after the end of a migration", before: func(e *explored) {
 		e.finishLegacy()
 		e.must("migrate", "release")
 		e.steps(1)
+		e.must("complete", "hold all")
 		e.deposited("10", "bid-1", legacy.Pending)
 		e.deposited("11", "bid-4", legacy.Pending)
 	}, command: "migrate"},

@@ -44,7 +44,7 @@ type trouble struct {
 var troubles = []string{"", "killed before a change", "killed after a change", "connection lost before a change", "connection lost after a change",
 	"cancelled", "session expires", "others act"}
 
-var commands = []string{"migrate", "migrate", "migrate --again all", "verify", "verify", "release", "release", "release ingest", "follow", "follow", "rollback", "rollback --force", "complete", "hold"}
+var commands = []string{"migrate", "migrate", "verify", "verify", "release", "release", "release ingest", "follow", "follow", "rollback", "rollback --force", "complete", "hold"}
 
 // all are the acts of the explorer, and one that blocks the next plan, until the operator chooses something else in the
 // middle of a run. In the end a legacy administrator deletes its record.

@@ -86,7 +86,7 @@ func (p *attempt) workSome(ctx context.Context, crew *crew) error {
 const nobodyWorks = math.MaxInt
 
 func (p *attempt) rollback(ctx context.Context) error {
-	undo, err := migrate.Rollback(ctx, p.new, "", migrate.RollbackOptions{})
+	undo, err := migrate.Rollback(ctx, p.new, migrate.RollbackOptions{})
 	if err == nil {
 		p.report.Back.GivenBack, p.report.Back.Kept = undo.GivesBack, len(undo.Keeps)+undo.Gone
 	}

@@ -17,24 +17,16 @@ type PlanOptions struct {
 	ACL []znode.ACL `json:"acl"`
 	// MaxBuffer is the server's jute.maxbuffer in bytes; 0 means its default.
 	MaxBuffer int `json:"packet"`
-	// Again are paths of records that were migrated and whose jobs were removed, or [AgainAll].
-	// They get new jobs.
-	Again []string `json:"again"`
 	// These are the operator's explicit words. NewQueue allows to create a queue where none
-	// is. HoldAgain allows to hold queues again that were released. Restored says that the
-	// operator knows that the target was restored from a backup.
-	NewQueue  bool `json:"new_queue"`
-	HoldAgain bool `json:"hold_again"`
-	Restored  bool `json:"restored"`
+	// is. Restored says that the operator knows that the target was restored from a backup.
+	NewQueue bool `json:"new_queue"`
+	Restored bool `json:"restored"`
 	// Note is kept with the run, for people: who migrates, and why.
 	Note string `json:"note,omitempty"`
 	// Source and Target are names for reports. They must hold no credentials.
 	Source string `json:"-"`
 	Target string `json:"-"`
 }
-
-// AgainAll means every record, in Again of [PlanOptions].
-const AgainAll = "all"
 
 // DefaultMaxBuffer is ZooKeeper's default jute.maxbuffer: the longest request
 // that a server takes, and the longest answer that a Java client takes.
@@ -113,8 +105,11 @@ type Settings struct {
 	PlanOptions
 }
 
-// Empty reports whether there is nothing to do. The first run begins without a record, too: its release lets follow move what comes later.
-func (p *Plan) Empty() bool { return !p.Resumes && p.Previous != nil && p.Count(ActionCreate) == 0 }
+// Empty reports whether there is nothing to do. The first run, and the one after a rollback, begins without a record, too: its release lets follow
+// move what comes later.
+func (p *Plan) Empty() bool {
+	return !p.Resumes && p.Previous != nil && p.Previous.State != RunRolledBack && p.Count(ActionCreate) == 0
+}
 
 // Blocked reports whether the plan has problems.
 func (p *Plan) Blocked() bool { return len(p.Problems) > 0 }

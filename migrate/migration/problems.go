@@ -19,9 +19,6 @@ const (
 	// With what the deployed services demand:
 	ProblemUnserviceable    ProblemKind = "unserviceable"     // no deployed service could work on it
 	ProblemInventoryWaiting ProblemKind = "inventory-waiting" // it is an unfinished inventory record
-	// NoSuchRecord is a record of Again in [PlanOptions] that the source does not have.
-	ProblemNoSuchRecord ProblemKind = "no-such-record"
-	ProblemNotRemoved   ProblemKind = "not-removed" // it is in Again, and was not migrated before
 )
 
 // Kinds of problems with a batch.
@@ -41,7 +38,8 @@ const (
 	ProblemOtherDialect ProblemKind = "other-dialect"
 	ProblemReleased     ProblemKind = "released" // its workers would stop
 	ProblemRestored     ProblemKind = "restored" // from a backup
-	// With an earlier run: it had other choices, or its rollback is not finished.
+	// With an earlier run: it was neither rolled back nor completed, it had other choices, or its rollback is not finished.
+	ProblemRunStands          ProblemKind = "run-stands"
 	ProblemOtherChoices       ProblemKind = "other-choices"
 	ProblemOtherTimes         ProblemKind = "other-times" // it read the records' times in another unit
 	ProblemRollbackUnfinished ProblemKind = "rollback-unfinished"

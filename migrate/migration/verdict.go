@@ -112,8 +112,6 @@ type Verdict struct {
 	Released []newqueue.QueueHold `json:"released"`
 	// Current is the record of Run, if there is one.
 	Current Run `json:"-"`
-	// Older is the newest run before it that was not rolled back; nil if there is none.
-	Older *Run `json:"-"`
 	// BlocksLate says that what is not migrated can't be before a release: another record has the name of one that waits, or its queue was made
 	// again.
 	BlocksLate bool `json:"-"`

@@ -50,7 +50,6 @@ func (w *world) register(step runner.Step) {
 	step(`its queues are held`, func() error { return w.heldAre("ingest accessSmall accessLarge") })
 	step(`the 9 records that cannot be read are kept byte for byte`, w.quarantined)
 	step(`the legacy queue is unchanged`, w.legacyUnchanged)
-	step(`(\d+) jobs? (?:was|were) created`, w.made)
 	step(`no job, request or batch is left`, func() error {
 		return w.nothingBelow(newqueue.JobsPath, newqueue.BatchesPath, newqueue.BatchUUIDsPath, newqueue.AccessPath+"/small", newqueue.AccessPath+"/large")
 	})

@@ -179,17 +179,6 @@ func more(n int, what string) error {
 	return nil
 }
 
-func (w *world) created() (jobs int, err error) {
-	var m struct{ Created struct{ Jobs int } }
-	err = cmp.Or(w.wantCode(0), w.last.json(&m))
-	return m.Created.Jobs, err
-}
-
-func (w *world) made(want int) error {
-	jobs, err := w.created()
-	return cmp.Or(err, equal("jobs were created", jobs, want))
-}
-
 func (w *world) nothingBelow(folders ...string) error {
 	tree, err := w.tree("/new")
 	if err != nil {

@@ -61,13 +61,12 @@ var commands = map[string]string{
 	"migrates, deciding every record":               "migrate -o json FIRST DECIDED QUARANTINE SOURCE TARGET",
 	"migrates, holding what failed or was consumed": "migrate -o json FIRST --undecodable quarantine --consumed held --failed held QUARANTINE SOURCE TARGET",
 	"migrates with the saved plan":                  "migrate -o json QUARANTINE --plan PLAN",
-	"migrates the rest, holding the queues again":   "migrate -o json DECIDED QUARANTINE --hold-again SOURCE TARGET",
-	"verifies":           "verify -o json QUARANTINE TARGET",
-	"releases the queue": "release TARGET",
-	"releases the queue, as no legacy worker runs": "release TARGET --workers-stopped 3",
-	"moves what has come since":                    "follow --once TARGET",
-	"completes the migration":                      "complete --yes TARGET",
-	"rolls back the migration":                     "rollback --run run0000000000 --yes TARGET",
+	"verifies":                                      "verify -o json QUARANTINE TARGET",
+	"releases the queue":                            "release TARGET",
+	"releases the queue, as no legacy worker runs":  "release TARGET --workers-stopped 3",
+	"moves what has come since":                     "follow --once TARGET",
+	"completes the migration":                       "complete --yes TARGET",
+	"rolls back the migration":                      "rollback --yes TARGET",
 }
 
 func (w *world) arguments() map[string]string {

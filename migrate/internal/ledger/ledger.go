@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -305,21 +306,25 @@ func (l *Ledger) Newest() *migration.Run {
 	return &l.Runs[len(l.Runs)-1]
 }
 
-// Current returns the run that something has to be done about: the unfinished one, else the newest;
-// nil if there is none. The unfinished one is older if the runs after it were rolled back.
+// Current returns the run that something has to be done about: the unfinished one, else the one that stands, else the newest; nil if there is
+// none. Older versions of mrtq could begin a run beside another one.
 func (l *Ledger) Current() *migration.Run {
-	for i := range l.Runs {
-		if l.Runs[i].Unfinished() {
-			return &l.Runs[i]
-		}
-	}
-	return l.Newest()
+	return cmp.Or(l.last((*migration.Run).Unfinished), l.Standing(), l.Newest())
 }
 
-// Older returns the newest of the runs before a run that was not rolled back; nil if there is none.
-func (l *Ledger) Older(index int) *migration.Run {
-	for i := range slices.Backward(l.Runs[:index]) {
-		if l.Runs[i].State != migration.RunRolledBack {
+// Standing returns the newest run that is done, and neither rolled back nor completed; nil if there is none.
+func (l *Ledger) Standing() *migration.Run {
+	return l.last(func(r *migration.Run) bool { return r.State == migration.RunDone && r.Completed.IsZero() })
+}
+
+// LastKept returns the newest run of which a rollback kept jobs; nil if there is none.
+func (l *Ledger) LastKept() *migration.Run {
+	return l.last(func(r *migration.Run) bool { return r.State == migration.RunRolledBack && r.Stayed > 0 })
+}
+
+func (l *Ledger) last(is func(*migration.Run) bool) *migration.Run {
+	for i := range slices.Backward(l.Runs) {
+		if is(&l.Runs[i]) {
 			return &l.Runs[i]
 		}
 	}

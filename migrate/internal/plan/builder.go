@@ -38,15 +38,13 @@ type Input struct {
 type Builder struct {
 	in      Input
 	plan    *Made
-	again   map[string]bool // records of Options.Again that were not met yet
 	batches map[rules.BatchKey]*Batch
 	// unfinished is the first record with a jobID whose job is unfinished, in dialect mrt-zk; doubled are
 	// those that have another with the same.
 	unfinished map[jobKey]string
 	doubled    map[jobKey]bool
 	named      map[string]rules.BatchKey // the batches, by their paths below /batch-uuids
-	late       []late
-	byJobID    map[string]string // consumed records, by their jobID
+	byJobID    map[string]string         // consumed records, by their jobID
 	found      map[string]*migration.Finding
 	kinds      []string         // the keys of found, in the order in which they were met
 	queues     map[string]int64 // the czxids of the source's queue nodes
@@ -61,7 +59,7 @@ type place struct {
 // New begins a plan.
 func New(in Input) *Builder {
 	opt := in.Options
-	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, again: map[string]bool{}, byJobID: map[string]string{}, found: map[string]*migration.Finding{}}
+	b := &Builder{in: in, batches: map[rules.BatchKey]*Batch{}, named: map[string]rules.BatchKey{}, unfinished: map[jobKey]string{}, doubled: map[jobKey]bool{}, byJobID: map[string]string{}, found: map[string]*migration.Finding{}}
 	b.plan = &Made{Target: in.Target, byKey: b.batches, Plan: &migration.Plan{
 		Source: opt.Source, Target: opt.Target, Choices: opt.Choices,
 		Dialect:  opt.Dialect,
@@ -74,9 +72,6 @@ func New(in Input) *Builder {
 		p := b.plan
 		p.onto, p.Run, p.Dialect, p.Choices, p.Settings.ACL, p.Previous = in.Run, in.Run.ID, in.Run.Dialect, in.Run.Choices, in.Run.ACL, in.Run
 		return b
-	}
-	for _, record := range opt.Again {
-		b.again[record] = true
 	}
 	b.queues, b.waits = in.Source.Czxids(), map[place]bool{}
 	for e := range in.Target.Ledger.All() {
@@ -253,26 +248,22 @@ func (b *Builder) Add(f source.Fetched) {
 		b.plan.Records = append(b.plan.Records, line)
 		return
 	}
-	again := b.in.Options.Again != nil && (b.again[r.Path] || slices.Contains(b.in.Options.Again, migration.AgainAll))
-	delete(b.again, r.Path)
-	done := entry
-	if again && entry != nil && !b.in.Names.Has(entry.Job) {
-		done = nil
-	}
-	b.lookAt(f, done != nil)
-	if done == nil {
+	b.lookAt(f, entry != nil)
+	switch {
+	case entry != nil:
+		b.compare(r, &line, entry, facts)
+	case b.plan.Resumes && !b.plan.Unfinished.HadRecord(r.Path):
+		line.Action, line.Reason = migration.ActionSkip, cameLater
+		b.warn("late", r.Path, fmt.Sprintf("it came since %s began: after the release, follow moves it", b.plan.Run))
+	default:
 		b.decide(r, &line)
 		b.checkHandOver(&line, f)
-	} else {
-		b.compare(r, &line, done, facts)
-	}
-	// The job that a migration with this record has made again is there: then all is done.
-	if again && entry == nil && !slices.Contains(b.in.Options.Again, migration.AgainAll) {
-		b.problem(migration.Problem{Kind: migration.ProblemNotRemoved, Path: r.Path, Message: "it is named to be migrated again, but it was not migrated before",
-			Next: "leave it out of the records to migrate again"})
 	}
 	b.plan.Records = append(b.plan.Records, line)
 }
+
+// cameLater is why an unfinished run leaves out a record.
+const cameLater = "it came since the run began"
 
 func (b *Builder) decide(r migration.Record, line *migration.PlanRecord) {
 	d := rules.Decide(r, b.plan.Choices)
@@ -287,9 +278,7 @@ func (b *Builder) decide(r migration.Record, line *migration.PlanRecord) {
 	case migration.Skip:
 		line.Action = migration.ActionSkip
 	default:
-		if !b.postpone(r, d.State) {
-			b.create(r, d.State, line)
-		}
+		b.create(r, d.State, line)
 	}
 }
 
@@ -352,26 +341,21 @@ func (b *Builder) compare(r migration.Record, line *migration.PlanRecord, entry 
 // Finish ends the plan. there are the batches that [Builder.Existing] names, as they are.
 func (b *Builder) Finish(there map[string]target.Batch) *Made {
 	p := b.plan
-	for record := range b.again {
-		if record != migration.AgainAll {
-			b.problem(migration.Problem{Kind: migration.ProblemNoSuchRecord, Path: record, Message: "it is named to be migrated again, but the source does not have it", Next: "check its path"})
-		}
-	}
-	b.createLate(there)
 	for _, batch := range p.Batches {
 		b.finishBatch(batch, there[batch.ID])
 	}
 	p.Batches = slices.DeleteFunc(p.Batches, func(batch *Batch) bool {
 		removed := !batch.New && !there[batch.ID].There // other clients have removed it, and there is nothing to close
-		// Only a late record that is left out belongs to it, and it has been closed.
-		unknown := batch.All.Jobs == 0 && there[batch.ID].HasFolder(newqueue.FolderProcessing)
-		return batch.Adds == 0 && (!batch.Ours || removed || unknown)
+		return batch.Adds == 0 && (!batch.Ours || removed)
 	})
 	for _, batch := range p.Batches {
 		p.Plan.Batches = append(p.Plan.Batches, batch.PlanBatch)
 	}
 	b.planLayout()
-	b.planHolds()
+	if !p.Empty() && !p.Resumes && b.in.Run == nil { // a run begins
+		b.planOneRun()
+		b.planHolds()
+	}
 	b.planRestored()
 	b.finishServices()
 	b.addNotes()
@@ -411,18 +395,25 @@ func (b *Builder) planLayout() {
 	}
 }
 
-// planHolds refuses to hold queues again whose workers may be processing the jobs of an
-// earlier run, because they would stop.
-func (b *Builder) planHolds() {
-	p := b.plan
-	if p.Empty() || p.Resumes || b.in.Options.HoldAgain || b.in.Run != nil {
-		return
+// planOneRun refuses a run beside one that was neither rolled back nor completed: what came since, follow adds to that one.
+func (b *Builder) planOneRun() {
+	if run := b.in.Target.Ledger.Standing(); run != nil {
+		next := fmt.Sprintf("when it is released, follow moves them; or roll %s back, and plan again", run.ID)
+		if !run.Origin.OneEnsemble {
+			next = fmt.Sprintf("roll %s back, and plan again", run.ID)
+		}
+		b.problem(migration.Problem{Kind: migration.ProblemRunStands, Path: ledger.RunPath(run.ID), Message: fmt.Sprintf("%s is neither rolled back nor completed, so no other run can begin; records that it did not migrate: %d", run.ID, b.plan.Count(migration.ActionCreate)),
+			Next: next})
 	}
-	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run migration.Run) bool { return run.State == migration.RunDone || run.Stayed > 0 })
+}
+
+// planHolds refuses to hold queues whose workers may be processing jobs that a rollback kept, or those of a completed migration: they would stop.
+func (b *Builder) planHolds() {
+	left := slices.ContainsFunc(b.in.Target.Ledger.Runs, func(run migration.Run) bool { return !run.Completed.IsZero() || run.Stayed > 0 })
 	for _, q := range newqueue.QueueHolds {
 		if left && b.in.Target.Hold(q) == nil {
-			b.problem(migration.Problem{Kind: migration.ProblemReleased, Path: newqueue.QueueHoldPath(q), Message: "the queue was released, and this migration would hold it again: its workers would stop",
-				Next: "if they may stop until you release it again, say so"})
+			b.problem(migration.Problem{Kind: migration.ProblemReleased, Path: newqueue.QueueHoldPath(q), Message: "its workers may be at work on the jobs of an earlier run, and this migration would hold it: they would stop",
+				Next: "if they may stop until the release, hold it first"})
 		}
 	}
 }

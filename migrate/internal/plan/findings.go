@@ -70,7 +70,7 @@ func (b *Builder) findUndone(r *migration.PlanRecord) {
 	switch waits := []string{string(newqueue.JobHeld), string(newqueue.JobFailed)}; {
 	case r.Action == migration.ActionQuarantine:
 		kind = "undecodable"
-	case r.Action == migration.ActionSkip && r.Reason != isLate:
+	case r.Action == migration.ActionSkip && r.Reason != cameLater:
 		kind = r.Status + "-left"
 	case r.Action != migration.ActionCreate:
 		return

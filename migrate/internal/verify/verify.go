@@ -93,7 +93,7 @@ func newVerifier(src *source.Source, t *target.Target, names *target.Names, opt 
 	v.verdict.Holds = t.Holds
 	if run := t.Ledger.Current(); run != nil {
 		v.verdict.Run, v.verdict.State, v.verdict.Source, v.verdict.Choices = run.ID, run.State, run.Source, run.Choices
-		v.verdict.Current, v.verdict.Older = *run, t.Ledger.Older(t.Ledger.FindRun(run.ID))
+		v.verdict.Current = *run
 	}
 	return v
 }

@@ -33,7 +33,6 @@ type Adviser struct {
 type Situation struct {
 	Source, Target string
 	Run            *migration.Run // the newest one
-	Older          *migration.Run // the newest one before it that was not rolled back; nil if there is none
 	Plan           *migration.Plan
 	PlanFile       string // in which the plan is saved
 	Settings       []Flag // with which it was made; none if this command made it
@@ -99,7 +98,6 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepFinishRollback: row("", Adviser.rollback),
 	migrate.StepRestored:       row("accept that jobs that finished after the backup was made will run again", Adviser.releaseRestored),
 	migrate.StepDecideRecords:  Adviser.decideRecords,
-	migrate.StepMigrateRest:    row("stop whoever submits to the legacy queue", Adviser.planRest),
 	migrate.StepFollow:         row("", Adviser.follow),
 	migrate.StepRelease:        releaseAfter(),
 	migrate.StepLookFirst:      releaseAfter("make sure that the jobs that were acted on are as they should be"),
@@ -113,7 +111,7 @@ var rows = map[migrate.NextStep]func(Adviser, Situation) Next{
 	migrate.StepKeep:           row("look for that file. If it is lost, run this: it writes the missing bytes, and nothing else", Adviser.keep),
 	migrate.StepRepairHeld:     row("repair what is damaged", Adviser.verify),
 	migrate.StepRepair:         Adviser.repair,
-	migrate.StepRepairOlder:    row("repair what is damaged: it belongs to an older run, or to a job that the rollback kept", Adviser.verify),
+	migrate.StepRepairKept:     row("repair what is damaged: it belongs to a job that the rollback kept", Adviser.verify),
 }
 
 func row(first string, command func(Adviser, Situation) string) func(Adviser, Situation) Next {
@@ -160,7 +158,7 @@ func (a Adviser) finish(s Situation) string {
 }
 
 func (a Adviser) rollback(s Situation) string {
-	return a.Command("rollback", []string{s.Target}, Set("run", s.Run.ID)...)
+	return a.Command("rollback", []string{s.Target})
 }
 
 func (a Adviser) releaseRestored(s Situation) string {
@@ -243,7 +241,7 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 	case taken:
 		ways := []Way{{"If the other target keeps these records", command(leave...)}}
 		if a.Name != "rollback" {
-			ways = append(ways, Way{"If this target is the mistake", a.goBack(s, leave)})
+			ways = append(ways, Way{"If this target is the mistake", a.Command("rollback", []string{s.Target}, leave...)})
 		}
 		return Next{Ways: append(ways, Way{"If the other one is the mistake, roll that back first, and then", command()})}
 	}
@@ -260,13 +258,6 @@ func (a Adviser) decide(s Situation, command func(flags ...Flag) string) Next {
 		return command(Set("record-is", string(side)+"="+key)...)
 	}
 	return Next{Ways: []Way{{isNew, is(migration.AnswerNew)}, {isLegacy, is(migration.AnswerLegacy)}}}
-}
-
-func (a Adviser) goBack(s Situation, flags []Flag) string {
-	if s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older != nil {
-		flags = append(Set("run", s.Older.ID), flags...)
-	}
-	return a.Command("rollback", []string{s.Target}, flags...)
 }
 
 // awaitLegacy goes on when no legacy worker is at work any more. With --workers-stopped, the records
@@ -322,7 +313,7 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 		return Next{Command: a.status(s)}
 	}
 	first := "start the new services, if they don't run yet"
-	if s.Run != nil && s.Run.State == migration.RunRolledBack && s.Older == nil { // these jobs are what rollbacks kept
+	if s.Run != nil && s.Run.State == migration.RunRolledBack { // these jobs are what rollbacks kept
 		first = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
 	}
 	return Next{First: first, Command: a.watch(s)}
@@ -356,45 +347,18 @@ func isServer(address string) bool {
 	return err == nil && p.File == ""
 }
 
-func (a Adviser) planRest(s Situation) string {
-	flags := append(s.queues(), Set("out", s.planFile())...)
-	if len(s.Run.Releases) > 0 {
-		flags = append(flags, Switch("hold-again"))
-	}
-	return a.Command("plan", []string{s.source(), s.Target}, flags...)
-}
-
 func (s Situation) planFile() string {
-	switch {
-	case s.Run == nil:
+	if s.Run == nil {
 		return "plan.json"
-	case s.Run.State == migration.RunRolledBack:
-		return "again.json"
 	}
-	return "late.json"
+	return "again.json"
 }
 
 func (a Adviser) planAgain(s Situation) Next {
 	if s.Run == nil {
 		return Next{First: "begin with a plan"}
 	}
-	flags := s.queues()
-	released := len(s.Run.Releases) > 0 || s.Older != nil && len(s.Older.Releases) > 0
-	if released && s.Held < len(newqueue.QueueHolds) {
-		flags = append(flags, Switch("hold-again"))
-	}
-	plan := a.Command("plan", []string{s.source(), s.Target}, flags...)
-	if s.Older != nil {
-		stay := Way{"To stay with the new queue, let its services run", ""}
-		if s.Held > 0 {
-			stay = Way{"To stay with the new queue", a.release(s)}
-		}
-		ways := []Way{stay, {"To migrate again what is in the legacy queue", plan}}
-		if s.Older.CanGoBack() {
-			ways = slices.Insert(ways, 0, Way{"To go back with " + s.Older.ID + ", too, when the new services are stopped", a.Command("rollback", []string{s.Target}, Set("run", s.Older.ID)...)})
-		}
-		return Next{Ways: ways}
-	}
+	plan := a.Command("plan", []string{s.source(), s.Target}, s.queues()...)
 	if s.Held > 0 {
 		return Next{Ways: []Way{{"To let the new services finish what stays, when the legacy workers are done (no pending or consumed record is left). Stop submissions until the services have finished", a.release(s)}, {"To migrate again, when the legacy workers are stopped", plan},
 			{"To stay with the legacy queue, let its workers and submitters run. What stays is held, and its batches are not reported", ""}}}

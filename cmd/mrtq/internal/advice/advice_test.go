@@ -64,7 +64,7 @@ func TestRepair(t *testing.T) {
 	a := Adviser{Name: "verify", Takes: func(string, string) bool { return true }}
 	run := migration.Run{ID: "run0000000000", State: migration.RunDone}
 	for completed, want := range map[time.Time]string{
-		{}:              "Choose: If you can repair what is damaged, repair it, and then verify: mrtq verify T If not, roll back what no service has begun: mrtq rollback T --run run0000000000",
+		{}:              "Choose: If you can repair what is damaged, repair it, and then verify: mrtq verify T If not, roll back what no service has begun: mrtq rollback T",
 		time.Unix(1, 0): "First: repair what is damaged. Next: mrtq verify T",
 	} {
 		run.Completed = completed

@@ -48,11 +48,11 @@ func (f Flag) words() (words []string) {
 // once are the flags that say what one call does or prints. The next command has none of
 // them, unless a row of the table says so.
 var once = []string{"below", "by", "collection", "dry-run", "every", "force", "help", "in", "ledger-damaged", "only", "others", "out", "output", "plan", "quarantine",
-	"record-is", "removed", "run", "vanished", "verbose", "version", "why", "workers-stopped", "yes"}
+	"record-is", "removed", "vanished", "verbose", "version", "why", "workers-stopped", "yes"}
 
 // first are the flags that only plan, rehearse and migrate hand to each other. A command for a later
 // step leaves them out: so if the target is mistyped then, it is refused.
-var first = []string{"dialect", "new-queue", "hold-again", "restored", "again", "note"}
+var first = []string{"dialect", "new-queue", "restored", "note"}
 
 // QueueFlag is a flag that names the legacy queues of a kind.
 type QueueFlag struct {
@@ -152,7 +152,7 @@ func commandLine(name string, args []string, flags []Flag) string {
 // rank is a flag's place on a command line. First is what the command is about, then what a
 // first migration needs, then the choices. All others follow, by name.
 func rank(name string) int {
-	order := []string{"run", "plan", "new-queue", "dialect"}
+	order := []string{"plan", "new-queue", "dialect"}
 	for _, c := range migration.AllChoices {
 		order = append(order, c.Name)
 	}

@@ -26,7 +26,6 @@ var solutions = []solution{
 	{migration.ProblemUnserviceable, "unserviceable", "repair or remove the records that no service could work on", true},
 	{migration.ProblemNoQueue, "new-queue", "check the address of the target", false},
 	{migration.ProblemUndecodable, "undecodable", "", false},
-	{migration.ProblemReleased, "hold-again", "", false},
 	{migration.ProblemRestored, "restored", "", false},
 	{migration.ProblemOtherTimes, "time", "", false},
 	{migration.ProblemOtherDialect, "dialect", "", false},
@@ -34,8 +33,17 @@ var solutions = []solution{
 
 // unplannable are the problems that another command solves than plan.
 var unplannable = map[migration.ProblemKind]func(a Adviser, s Situation, fits string) Next{
-	migration.ProblemRollbackUnfinished: func(a Adviser, s Situation, run string) Next {
-		return Next{Command: a.Command("rollback", []string{s.Target}, Set("run", run)...)}
+	migration.ProblemRollbackUnfinished: func(a Adviser, s Situation, _ string) Next {
+		return Next{Command: a.rollback(s)}
+	},
+	migration.ProblemRunStands: func(a Adviser, s Situation, _ string) Next {
+		if s.Run.Origin.OneEnsemble {
+			return Next{Command: a.status(s)}
+		}
+		return Next{Command: a.rollback(s)}
+	},
+	migration.ProblemReleased: func(a Adviser, s Situation, _ string) Next {
+		return Next{First: "hold the queues, if their workers may stop", With: []string{a.Command("hold", []string{s.Target}, Set("why", shellVariable+"REASON")...)}, Command: a.PlanAgain(s)}
 	},
 	migration.ProblemOtherOrigin: func(a Adviser, s Situation, _ string) Next {
 		if !s.Plan.Resumes {

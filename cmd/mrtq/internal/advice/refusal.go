@@ -27,7 +27,6 @@ var refusals = []struct {
 	{migrate.ErrRolledBack, row("decide whether you want to migrate again", Adviser.PlanAgain)},
 	{migrate.ErrStale, row("find out who changed the queue", Adviser.PlanAgain)},
 	{migrate.ErrNoRun, row("", Adviser.status)},
-	{migrate.ErrNotNewest, row("", Adviser.status)},
 }
 
 // WayOut returns what to do about an error of package migrate: about the first of its reasons that

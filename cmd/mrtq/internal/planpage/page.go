@@ -132,15 +132,12 @@ func (v *content) facts() {
 	if v.Settings.Restored {
 		flags = append(flags, "--restored")
 	}
-	if v.Settings.HoldAgain {
-		flags = append(flags, "--hold-again")
-	}
 	var acl []string
 	for _, a := range v.Settings.ACL {
 		acl = append(acl, a.Public())
 	}
 	for _, f := range []fact{
-		{"Target", v.Target}, {"Source", v.Source}, {"Dialect", string(v.Dialect)}, {"Plan", v.Run}, {"Note", v.Settings.Note}, {"ACL", strings.Join(acl, " ")}, {"Again", strings.Join(v.Settings.Again, " ")}, {"Not in the source", strings.Join(v.Missing, " ")},
+		{"Target", v.Target}, {"Source", v.Source}, {"Dialect", string(v.Dialect)}, {"Plan", v.Run}, {"Note", v.Settings.Note}, {"ACL", strings.Join(acl, " ")}, {"Not in the source", strings.Join(v.Missing, " ")},
 		{"Batches", fmt.Sprintf("%s to create, %s to add to", number(made), number(len(v.Batches)-made))},
 		{"Decided", cmp.Or(strings.Join(flags, ", "), "everything as by default")},
 	} {

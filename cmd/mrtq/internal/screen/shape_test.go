@@ -9,7 +9,7 @@ import (
 
 // On a terminal, long lines are wrapped, but commands are not. In a pipe, a line stays one.
 func TestShape(t *testing.T) {
-	const roll = "mrtq rollback zk1:2181/new --run run0000000000"
+	const roll = "mrtq rollback zk1:2181/new"
 	for name, c := range map[string]struct{ line, want string }{
 		"short":       {"Next: mrtq migrate --plan p", "Next: mrtq migrate --plan p"},
 		"prose":       {"Release: nothing to do: nothing is held there at all", "Release: nothing to do: nothing is held\nthere at all"},

@@ -171,7 +171,7 @@ func printMigratedBefore(s *screen.Screen, p *migration.Plan) {
 		}
 	}
 	row := func(r migration.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
-	screen.List(s, "Migrated before, and the job removed: not created again, unless --again names the record", removed, []string{"RECORD", "JOB", "WHY"}, row)
+	screen.List(s, "Migrated before, and the job removed: not created again", removed, []string{"RECORD", "JOB", "WHY"}, row)
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }
 

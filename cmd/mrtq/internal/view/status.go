@@ -191,7 +191,7 @@ func StatusVerdict(s *migrate.Status, target string) (tone screen.Tone, word, te
 	switch {
 	case slices.Contains(unsound, s.Step), len(s.Undecided()) > 0, s.Releasing(), s.Uncompleted > 0, isUnfollowed(s):
 		return screen.Bad, word, text
-	case s.Restored || s.Step == migrate.StepMigrateRest || s.Step == migrate.StepFollow || len(s.Abandoned)+len(s.Unreported) > 0:
+	case s.Restored || s.Step == migrate.StepFollow || len(s.Abandoned)+len(s.Unreported) > 0:
 		return screen.Attention, word, text
 	}
 	return screen.Good, word, text
@@ -243,9 +243,6 @@ func stateText(s *migrate.Status, target string) (word, text string) {
 	}
 	if run.State == migration.RunRolledBack && kept > 0 {
 		text += "; " + screen.Count(kept, "job or request that a rollback kept is there, as the only copy", "jobs and requests that a rollback kept are there, as the only copies")
-	}
-	if older := s.Older(); older != nil && run.State == migration.RunRolledBack {
-		text += "; " + older.ID + " is not rolled back"
 	}
 	if held == "" {
 		text += ", and no queue is held"
