@@ -24,6 +24,7 @@ const (
 	otherRecord     = "/ingest/mrtQ-05000000000002"
 	heldRecord      = "/ingest/mrtQ-06000000000003"
 	completedRecord = "/ingest/mrtQ-07000000000004" // one of a batch of two
+	failedRecord    = "/ingest/mrtQ-08000000000006" // the other one of its batch is completed
 	inventoryRecord = "/mrt.inventory.full/mrtQ-050000000001"
 	accessRecord    = "/accessSmall.1/mrtQ-000000000001"
 )
@@ -36,7 +37,7 @@ func lifeQueue(t testing.TB) *znode.Tree {
 		heldRecord:                    record(t, legacy.Held, job("b", "3")),
 		completedRecord:               record(t, legacy.Completed, job("c", "4")),
 		"/ingest/mrtQ-07000000000005": record(t, legacy.Completed, job("c", "5")),
-		"/ingest/mrtQ-08000000000006": record(t, legacy.Failed, job("d", "6")),
+		failedRecord:                  record(t, legacy.Failed, job("d", "6")),
 		"/ingest/mrtQ-08000000000007": record(t, legacy.Completed, job("d", "7")),
 		"/ingest/mrtQ-09000000000009": record(t, legacy.Pending, job("e", "9")),
 		inventoryRecord:               record(t, legacy.Pending, legacy.Payload{"manifestURL": "http://store.example.org/manifest/1/ark%3A%2F99999%2F8"}),
@@ -49,6 +50,18 @@ func (l *site) removeJob(record string, state newqueue.JobState, priority int) {
 	root := l.jobOf(record)
 	l.must(removeAll(l.door(), root))
 	l.must(l.door().Delete(newqueue.JobEntryPath(state, priority, znode.Name(root)), -1))
+}
+
+// leftByCleanup removes a completed batch, and leaves one of its jobs, without some znodes: a cleanup was killed when it had removed these
+// and the job's entries, so that the next one did not find the job.
+func leftByCleanup(without ...string) func(l *site) {
+	return onJob(completedRecord, func(l *site, job string) {
+		onJob("/ingest/mrtQ-07000000000005", func(l *site, _ string) { l.removeJob("/ingest/mrtQ-07000000000005", newqueue.JobCompleted, 7) })(l)
+		l.remove(newqueue.JobEntryPath(newqueue.JobCompleted, 7, znode.Name(job)), newqueue.BatchPath(string(l.data(job+"/bid"))), newqueue.BatchUUIDPath("bid-c"))
+		for _, name := range without {
+			l.remove(job + "/" + name)
+		}
+	})
 }
 
 // lifeStates bring a queue that was not migrated into each state of the page docs/life.md.
@@ -156,7 +169,9 @@ var lifeEvents = map[string]func(l *site){
 	"the hourly cleanup is half way through a batch": onJob(completedRecord, func(l *site, _ string) {
 		l.removeJob(completedRecord, newqueue.JobCompleted, 7)
 	}),
-	"inventory works on a job": onJob(inventoryRecord, func(l *site, job string) { l.set(job+"/metadata", []byte(`{"erc_what":"by inventory"}`)) }),
+	"a killed cleanup leaves a job without its batch": leftByCleanup(),
+	"leaves a part of one":                            leftByCleanup("bid", "configuration"),
+	"inventory works on a job":                        onJob(inventoryRecord, func(l *site, job string) { l.set(job+"/metadata", []byte(`{"erc_what":"by inventory"}`)) }),
 	"an administrator gives a job another priority": onJob(otherRecord, func(l *site, job string) {
 		l.must(l.queue().SetPriority(l.t.Context(), znode.Name(job), 42))
 	}),

@@ -253,6 +253,36 @@ func (s *site) checkSays() string {
 	return strings.Join(slices.Compact(all), " ")
 }
 
+// A cleanup that was killed can leave a completed job whose batch is gone. Nobody needs it: after a rollback, a release lifts the holds on the jobs of the
+// others.
+func TestJobLeftByCleanup(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		for event, left := range lifeEvents {
+			if !strings.HasPrefix(event, "a killed cleanup leaves") && !strings.HasPrefix(event, "leaves a part") {
+				continue
+			}
+			t.Run(event, func(t *testing.T) {
+				t.Parallel()
+				s := serve(t, lifeQueue(t), d)
+				lifeStates["released"](s)
+				s.fails() // a job of another batch
+				left(s)
+				job := s.jobOf(completedRecord)
+				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) != 2 || !undo.Held {
+					t.Errorf("rollback: %+v", undo)
+				}
+				res, err := s.tryRelease(migrate.ReleaseOptions{})
+				if s.must(err); len(res.Left) > 0 || s.holdsNow() != "" {
+					t.Errorf("release: %+v", res)
+				}
+				if v := s.mustVerify(); len(v.Notices) != 1 || v.Notices[0].Job != job || !strings.Contains(v.Notices[0].Why, "deleteall "+job) {
+					t.Errorf("verify says %+v", v.Notices)
+				}
+			})
+		}
+	})
+}
+
 // Delete of a Failed batch and Cleanup Queue, in the admin tool, leave its Failed jobs, which that tool can't delete. verify says
 // what to remove, and then a release is not refused any more.
 func TestJobsOfADeletedBatch(t *testing.T) {

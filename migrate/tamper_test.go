@@ -153,6 +153,9 @@ func changes(tree *znode.Tree, path string) []tampering {
 		if all[i].kind == "deleted" && strings.HasPrefix(path, "/jobs/states/completed/") {
 			all[i].want = named // in dialect design, the cleanup removes this entry first
 		}
+		if all[i].kind == "deleted" && inCompleted(tree, path) && (of == "batch" || strings.Contains(path, "/states/batch-completed")) {
+			all[i].want = named // a cleanup that was killed leaves the jobs so
+		}
 	}
 	return slices.DeleteFunc(all, func(c tampering) bool { return c.want == "" })
 }
@@ -161,6 +164,12 @@ func madeByRun(tree *znode.Tree, path string) bool {
 	return slices.ContainsFunc(tree.Children("/migration/runs"), func(run string) bool {
 		return tree.Get("/migration/runs/"+run).Stat.Czxid == tree.Get(path).Stat.Czxid
 	})
+}
+
+// inCompleted reports whether a znode is a completed batch, or below one.
+func inCompleted(tree *znode.Tree, path string) bool {
+	part := strings.Split(path, "/")
+	return part[1] == "batches" && len(part) > 2 && strings.Contains(strings.ToLower(string(tree.Get("/batches/"+part[2]+"/status").Data)), `"completed"`)
 }
 
 // moves are changes of an entry's place, and znodes in places where none belongs.
@@ -193,7 +202,7 @@ func moves(tree *znode.Tree, d newqueue.Dialect) (all []tampering) {
 			add("entry moved to another folder", path, func(s *site) { s.remove(path); s.ensure(other); s.create(other+"/"+name, nil) }, damage)
 			add("second entry in another folder", path, func(s *site) { s.ensure(other); s.create(other+"/"+name, nil) }, damage)
 			foreign := damage
-			if strings.Contains(strings.ToLower(string(tree.Get("/batches/"+bid+"/status").Data)), `"completed"`) {
+			if inCompleted(tree, path) {
 				foreign = nothing // the cleanup removes a completed batch's jobs before their entries
 			}
 			add("entry of no job in a batch", path, func(s *site) { s.create(folder+"/jid0000009999", nil) }, foreign)

@@ -280,16 +280,11 @@ func (e *explored) mayStayFailed(path string) {
 	}
 }
 
-// removeLeftovers lets a person remove what cleanups leave that were killed, or two of them that were at one batch.
+// removeLeftovers lets a person remove what cleanups leave that were killed, or two of them that were at one batch: entries without a job, and parts of
+// batches. Nobody has to remove a job without its batch.
 func (e *explored) removeLeftovers() {
 	tree := e.tree()
 	has := func(path string) bool { return tree.Get(path) != nil }
-	listed := map[string]bool{} // the jobs that their batches have
-	for n := range tree.All(newqueue.BatchesPath) {
-		if strings.Contains(n.Path, "/states/batch-") {
-			listed[znode.Name(n.Path)] = true
-		}
-	}
 	for n := range tree.All("/") {
 		if !strings.HasPrefix(n.Path, newqueue.JobsPath+"/") && !strings.HasPrefix(n.Path, newqueue.BatchesPath+"/") {
 			continue
@@ -302,13 +297,6 @@ func (e *explored) removeLeftovers() {
 				e.removeAll(n.Path)
 			}
 		case folder == newqueue.BatchesPath && (!has(n.Path+"/submission") || !has(n.Path+"/states")):
-			e.removeAll(n.Path)
-		case folder == newqueue.JobsPath && name != "states" && (!has(n.Path+"/bid") || !listed[name]):
-			for entry := range tree.All(newqueue.JobStatesPath) {
-				if strings.HasSuffix(entry.Path, "-"+name) {
-					e.removeAll(entry.Path)
-				}
-			}
 			e.removeAll(n.Path)
 		}
 	}

@@ -75,13 +75,36 @@ type observation struct {
 	lock    *znode.Node
 }
 
+// isLeft reports whether the job, or what is there of it, is what a cleanup left that was killed: it removes a job's entries first, and so the next one does not
+// find the job, and removes the batch. Nobody works on such a job, and nothing waits for it.
+func (s *observation) isLeft(batch target.Batch) bool {
+	switch s.state() {
+	case string(newqueue.JobCompleted), string(newqueue.JobDeleted):
+		return isCleaned(batch) && !slices.ContainsFunc(s.Entries, func(n znode.Node) bool { return znode.Within(n.Path, newqueue.BatchesPath) })
+	case unreadable:
+		return !batch.There
+	}
+	return false
+}
+
+const unreadable = "unreadable"
+
 func (s *observation) state() string {
 	state, _ := s.Status()
-	return cmp.Or(state, "unreadable")
+	return cmp.Or(state, unreadable)
 }
 
 // isWorkedOn reports whether a session has locked the job, and can have caused the problem between two of its writes.
 func (s *observation) isWorkedOn() bool { return s.session() != 0 && merritt.BetweenWrites(s.rule) }
+
+// roots are the znodes that, with all below them, are the job.
+func (s *observation) roots() []string {
+	roots := []string{s.Of.Job}
+	for _, entry := range s.Entries {
+		roots = append(roots, entry.Path)
+	}
+	return roots
+}
 
 func (s *observation) session() int64 {
 	if s.lock == nil {
@@ -208,7 +231,8 @@ func oddity(n znode.Node, isParent bool) (migration.DifferenceKind, string) {
 	return "", ""
 }
 
-func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
+func (v *verifier) concludeJob(ctx context.Context, of candidate, s observation) {
+	left := s.rule != "" && s.Batch == s.Of.Batch && s.isLeft(v.batch(ctx, s.Batch))
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if s.Gone() {
@@ -225,6 +249,10 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 		v.noticeWork(of.item, s)
 		s.problem = ""
 	}
+	if left {
+		v.notice(of.item, "its batch does not list it any more, or was removed, as when a cleanup was killed. Nobody works on it, and nothing waits for it. To remove it, in zkCli.sh: deleteall "+strings.Join(s.roots(), ", deleteall "))
+		s.problem = ""
+	}
 	if s.state() == string(newqueue.AccessProcessing) && s.lock == nil && of.queue != newqueue.HoldIngest && v.dialect == newqueue.MrtZK {
 		v.notice(of.item, "it is in Processing, and nobody has locked it: no worker takes it again")
 	}
@@ -232,11 +260,8 @@ func (v *verifier) concludeJob(_ context.Context, of candidate, s observation) {
 	case s.problem != "":
 		about.Kind, about.Path, about.Message = s.kind, s.at, s.problem
 		about.By = canCause[s.rule]
-		if s.rule == orphanJob && newqueue.JobState(s.state()).Folder() != newqueue.FolderProcessing {
-			about.Remove = []string{of.entry.Job}
-			for _, entry := range s.Entries {
-				about.Remove = append(about.Remove, entry.Path)
-			}
+		if s.rule == orphanJob && s.state() == string(newqueue.JobFailed) {
+			about.Remove = s.roots()
 		}
 		v.differ(about)
 	case of.differs == oneMore:

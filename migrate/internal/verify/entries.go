@@ -94,7 +94,7 @@ func (v *verifier) checkFolder(ctx context.Context, folder string, where map[str
 
 func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observation) {
 	switch {
-	case s.problem == "", s.Gone() && v.isBeingCleaned(ctx, of.foreignEntry):
+	case s.problem == "", s.Gone() && isCleaned(v.batch(ctx, v.batchAt(of.foreignEntry))):
 	case s.isWorkedOn():
 		v.noticeWork(of.item, s)
 	default:
@@ -102,19 +102,19 @@ func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observatio
 	}
 }
 
-// isBeingCleaned reports whether an entry is in a batch that the services' cleanup removes.
-// It removes the batch's jobs first, and their entries with the batch.
-func (v *verifier) isBeingCleaned(ctx context.Context, entry string) bool {
-	bid := v.batchAt(entry)
-	if bid == "" {
-		return false
+// batch reads a batch, for what somebody may have removed from it. One that can't be read counts as whole.
+func (v *verifier) batch(ctx context.Context, bid string) target.Batch {
+	if bid != "" {
+		if there, err := v.t.Batches(ctx, []string{bid}, v.dialect); err == nil {
+			return there[bid]
+		}
 	}
-	there, err := v.t.Batches(ctx, []string{bid}, v.dialect)
-	if err != nil {
-		return false
-	}
-	state := there[bid].State
-	return state == newqueue.BatchCompleted || state == newqueue.BatchDeleted
+	return target.Batch{There: true}
+}
+
+// isCleaned reports whether the services' cleanup removes a batch, or has removed it: the batch's jobs first, and their entries with the batch.
+func isCleaned(b target.Batch) bool {
+	return !b.There || b.State == newqueue.BatchCompleted || b.State == newqueue.BatchDeleted
 }
 
 // checkLists looks for znodes in the layout's own lists that no reader knows, whoever made
