@@ -229,20 +229,23 @@ func (r *release) whoWorks(ctx context.Context) error {
 }
 
 // checkVerdict refuses if the target was restored from a backup, or if anything is damaged in a queue whose records this call hands
-// over, or whose hold it lifts.
+// over, or whose hold it lifts. What is left of a job whose batch was deleted concerns it only if it would hand over that job's record.
 func (r *release) checkVerdict() error {
 	var why error
 	if r.t.RestoredUnnoted() && !r.opt.Restored {
 		why = fmt.Errorf("%w: a job that was finished after the backup was made would run again", ErrRestored)
 	}
-	concerned := map[newqueue.QueueHold]bool{"": true}
+	concerned, due := map[newqueue.QueueHold]bool{"": true}, map[string]bool{}
 	for _, e := range r.due() {
-		concerned[rules.KindOf(e.Job).Hold()] = true
+		concerned[rules.KindOf(e.Job).Hold()], due[e.Job] = true, true
 	}
 	for _, h := range r.t.Holds {
 		concerned[h.Queue] = concerned[h.Queue] || r.opt.takesOwners(h)
 	}
 	for _, d := range r.res.Verdict.Differences {
+		if len(d.Remove) > 0 && !due[d.Remove[0]] {
+			continue // nobody can requeue it
+		}
 		if d.Kind.Group() == migration.DamageGroup && d.Kind != migration.DifferenceNotKept && d.Kind != migration.DifferenceLostRecord && concerned[d.Queue] {
 			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)
 		}
