@@ -1,106 +1,175 @@
 Feature: A record is in one queue or in the other
   The release hands each record over: in one transaction it leaves the legacy queue,
-  and its job has the work. A record that a legacy worker has taken stays in the
-  legacy queue. So no work is done twice, and nobody must be stopped in mid-work.
+  its bytes are kept, and its job has the work. A record that a legacy worker has taken
+  stays in the legacy queue. So no work is done twice, and nobody must be stopped in
+  mid-work. (migration.feature explains the commands and the tables.)
 
   Background:
-    Given the dialect mrt-zk
-    And a legacy queue as the deployed services wrote it
-    And the queue was migrated
+    Given the legacy queue has the records of deployed.ndjson
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk"
 
   @H1
   Scenario: The release moves every record, and a forgotten legacy worker runs dry
-    Then the legacy queue is unchanged
-    And its queues are held
-    When the operator releases the queue
-    Then each record is in the new queue alone, and its bytes are kept
-    And no queue is held
-    When the operator verifies
-    Then nothing differs
+    Then the queues have
+      | which | legacy queue | kept | new queue        |
+      | 16    | pending      | –    | pending          |
+      | 6     | completed    | –    | completed        |
+      | 4     | failed       | –    | failed           |
+      | 2     | held         | –    | held             |
+      | 1     | deleted      | –    | –                |
+      | 6     | –            | –    | batch processing |
+      | 3     | –            | –    | hold             |
+      | 2     | –            | –    | batch failed     |
+      | 1     | –            | –    | batch completed  |
+    When I run "mrtq release $TARGET"
+    Then it prints "Release: done. 28 records handed over; 3 holds lifted: ingest, accessSmall, accessLarge."
+    When I run "mrtq verify $TARGET"
+    Then it prints "Verify: passed."
     When the legacy workers run
-    Then they took nothing and sent no email
-    When the operator releases the queue
-    Then nothing at all was written
+    Then the queues have
+      | which | legacy queue | kept | new queue        | done |
+      | 16    | –            | yes  | pending          | 0    |
+      | 6     | –            | yes  | completed        | 0    |
+      | 4     | –            | yes  | failed           | 0    |
+      | 2     | –            | yes  | held             | 0    |
+      | 1     | –            | –    | –                | 0    |
+      | 6     | –            | –    | batch processing | –    |
+      | 2     | –            | –    | batch failed     | –    |
+      | 1     | –            | –    | batch completed  | –    |
+    When I run "mrtq release $TARGET"
+    Then it prints "Release: nothing to do."
+    And nothing was written
 
   @H3
   Scenario: A legacy worker is in mid-work, and nobody stops it
-    Given a legacy worker has taken a record
-    When the operator releases the queue
-    Then it is refused because "At work in the legacy queue: 1 consumed record"
-    And that record is in the legacy queue alone
-    And ingest is held, and no other queue
-    When the legacy worker finishes
-    And the operator releases the queue
-    Then no queue is held
-    When the legacy workers run
-    And the services run
-    Then the work of each record that was pending was done once
+    When a legacy worker takes a record
+    And I run "mrtq release $TARGET", and it exits with 1
+    Then it prints "At work in the legacy queue: 1 consumed record"
+    And the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000001 | consumed     | –    | –         |
+      | /ingest/mrtQ-05000000000002 | –            | yes  | pending   |
+      | /locks/queue/ingest         | –            | –    | hold      |
+    When that worker finishes it
+    And I run "mrtq release $TARGET"
+    And the legacy workers run
+    And the services start
+    Then the queues have
+      | which | legacy queue | kept | new queue        | done |
+      | 15    | –            | yes  | completed        | 1    |
+      | 4     | –            | yes  | completed        | 0    |
+      | 4     | –            | yes  | failed           | 0    |
+      | 2     | –            | yes  | held             | 0    |
+      | 2     | –            | yes  | –                | 0    |
+      | 1     | completed    | –    | –                | 1    |
+      | 1     | –            | –    | –                | 0    |
+      | 1     | –            | –    | –                | 1    |
+      | 3     | –            | –    | batch completed  | –    |
+      | 2     | –            | –    | batch failed     | –    |
+      | 2     | –            | –    | batch processing | –    |
 
   @H4
-  Scenario Outline: Both queues have begun a record, and somebody decides that the <queue> queue has it
-    Given an administrator lifts the holds
-    And the services run
-    And a legacy service fails the job of /ingest/mrtQ-05000000000001
-    When the operator releases the queue
-    Then it is refused because "Somebody must decide about 1 record"
-    And it says "/ingest/mrtQ-05000000000001"
-    When the operator decides that the <queue> queue has that record
-    Then that record is in the <queue> queue alone
-    When the operator verifies
-    Then nothing differs
+  Scenario Outline: Both queues have done a record, and I decide that the <queue> queue has it
+    When an administrator lifts the holds
+    And the services start
+    And a legacy worker takes a record
+    And that worker finishes it
+    And I run "mrtq release $TARGET", and it exits with 1
+    Then it prints "Somebody must decide about 1 record"
+    When I run "mrtq release $TARGET --record-is <queue>=/ingest/mrtQ-05000000000001"
+    Then the queues have
+      | which                       | legacy queue | new queue |
+      | /ingest/mrtQ-05000000000001 | <legacy>     | <new>     |
+    When I run "mrtq verify $TARGET"
+    Then it prints "Verify: passed."
 
     Examples:
-      | queue  |
-      | new    |
-      | legacy |
+      | queue  | legacy | new       |
+      | new    | –      | completed |
+      | legacy | failed | –         |
 
   @H5
-  Scenario Outline: A record was deleted in the legacy queue, and somebody decides that the <queue> queue has it
-    Given an administrator deletes /ingest/mrtQ-05000000000001 in the legacy queue
-    When the operator releases the queue
-    Then it is refused because "Somebody must decide about 1 record"
-    And that record is in the new queue alone
-    And ingest is held, and no other queue
-    When the operator decides that the <queue> queue has what is gone
-    Then no queue is held
-    And that record is in <one> queue alone
+  Scenario Outline: A record was deleted in the legacy queue, and I decide that the <queue> queue has it
+    When somebody deletes the record /ingest/mrtQ-05000000000001
+    And I run "mrtq release $TARGET", and it exits with 1
+    Then it prints "Somebody must decide about 1 record"
+    And the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000001 | –            | –    | pending   |
+    When I run "mrtq release $TARGET --vanished <queue>"
+    Then it prints "1 hold lifted: ingest."
+    And the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000001 | –            | –    | <state>   |
 
     Examples:
-      | queue  | one     |
-      | new    | the new |
-      | legacy | no      |
+      | queue  | state   |
+      | new    | pending |
+      | legacy | –       |
 
   @H6
   Scenario: The way back gives each record back as it was, but not the one that was begun
-    When the operator releases the queue
-    And a service begins a job
-    And the operator rolls back the migration
-    Then each other record is in the legacy queue again, as it was
-    And that record is in the new queue alone
+    When I run "mrtq release $TARGET"
+    And Initialize takes a job, and stops
+    And I run "mrtq rollback $TARGET --yes"
+    Then the queues have
+      | which | legacy queue | kept | new queue        |
+      | 15    | pending      | –    | –                |
+      | 6     | completed    | –    | –                |
+      | 4     | failed       | –    | –                |
+      | 2     | held         | –    | –                |
+      | 1     | deleted      | –    | –                |
+      | 1     | –            | yes  | estimating       |
+      | 3     | –            | –    | hold             |
+      | 1     | –            | –    | batch processing |
     When the legacy workers run
-    And the operator releases the queue
-    And the services run
-    Then the work of each record that was pending was done once
+    And I run "mrtq release $TARGET"
+    And the services start
+    Then the queues have
+      | which | legacy queue | kept | new queue       | done |
+      | 15    | completed    | –    | –               | 1    |
+      | 12    | –            | –    | –               | 1    |
+      | 6     | –            | –    | –               | 0    |
+      | 4     | failed       | –    | –               | 0    |
+      | 2     | held         | –    | –               | 0    |
+      | 1     | completed    | –    | –               | 0    |
+      | 1     | –            | yes  | completed       | 1    |
+      | 1     | –            | –    | batch completed | –    |
 
   @H7
   Scenario: Nobody wants to go back any more
-    When the operator releases the queue
-    And the operator completes the migration
-    Then no record is kept
-    When the operator rolls back the migration
-    Then it is refused because "was completed"
-    And nothing at all was written
+    When I run "mrtq release $TARGET"
+    And I run "mrtq complete $TARGET --yes"
+    Then the queues have
+      | which | legacy queue | kept | new queue        |
+      | 16    | –            | –    | pending          |
+      | 6     | –            | –    | completed        |
+      | 4     | –            | –    | failed           |
+      | 2     | –            | –    | held             |
+      | 1     | deleted      | –    | –                |
+      | 6     | –            | –    | batch processing |
+      | 2     | –            | –    | batch failed     |
+      | 1     | –            | –    | batch completed  |
+    When I run "mrtq rollback $TARGET --yes", and it exits with 1
+    Then it prints "was completed"
+    And nothing was written
 
   @H8
   Scenario: Depositors go on submitting, and each record is moved as it comes
-    Given a legacy service adds a record
-    When the operator moves what has come since
-    Then it says "its queue is not released"
-    And that record is in the legacy queue alone
-    When the operator releases the queue
-    And the operator moves what has come since
-    Then that record is in the new queue alone
-    When the operator verifies
-    Then nothing differs
-    When the operator rolls back the migration
-    Then that record is in the legacy queue alone
+    When the legacy queue gets the records of late.ndjson
+    And I run "mrtq follow $TARGET --once", and it exits with 1
+    Then it prints "/ingest/mrtQ-05000000000099 waits: its queue is not released"
+    And the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000099 | pending      | –    | –         |
+    When I run "mrtq release $TARGET"
+    And I run "mrtq follow $TARGET --once"
+    Then the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000099 | –            | yes  | pending   |
+    When I run "mrtq verify $TARGET"
+    Then it prints "Verify: passed."
+    When I run "mrtq rollback $TARGET --yes"
+    Then the queues have
+      | which                       | legacy queue | kept | new queue |
+      | /ingest/mrtQ-05000000000099 | pending      | –    | –         |

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"mrtq/features"
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/migration"
@@ -55,7 +56,7 @@ func TestMigration(t *testing.T) {
 			t.Parallel() // they wait for servers, clocks and sessions more than they compute
 			server := harness.ForTest(t, backend, harness.Options{})
 			r, err := migration.Run(t.Context(), migration.Options{
-				Server: server, Command: mrtq, Options: accept.Options{Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Out: t.Output()},
+				Server: server, Command: mrtq, Files: features.Migration, Options: accept.Options{Tags: cmp.Or(os.Getenv("MRTQ_TAGS"), tags), Out: t.Output()},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -1,143 +1,117 @@
 Feature: The deployed services take the migrated queue
   On Sunday morning the deployed services start to work on the queue that was
   migrated on Saturday night. The operator must know beforehand which records the
-  services can work on, and what they would do with the others.
+  services can work on, and what they would do with the others. (migration.feature
+  explains the commands and the tables.)
 
-  Background:
-    Given the dialect mrt-zk
-
-  @D1
+  @D1 @D9
   Scenario: The services finish everything that the deployed services wrote
-    Given a legacy queue as the deployed services wrote it
-    When the operator plans the migration
-    Then the plan is accepted
-    And it says that the deployed services can read the new queue
-    When the operator migrates with the defaults
-    And the operator verifies
-    Then nothing differs
-    When the holds are released and the services run
-    And an administrator releases the held jobs and requeues the failed ones
-    And the services run
-    And an administrator requests update reports of the failed batches
-    And the services run
-    Then every job is completed, except the deleted ones
-    And every batch that was not completed before was reported once
-    And nothing troubled the services
+    Given the legacy queue has the records of deployed.ndjson
+    When I run "mrtq plan $SOURCE $TARGET --new-queue --dialect mrt-zk --failed held"
+    Then it prints "read by   the deployed services: mrt-ingest, mrt-store, mrt-inventory and the Ruby admin tool"
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk --failed held"
+    And I run "mrtq verify $TARGET"
+    And I run "mrtq release $TARGET"
+    And the services start
+    And an administrator releases the held jobs
+    And the services go on
+    Then the queues have
+      | which | legacy queue | kept | new queue       | done | without content |
+      | 21    | –            | yes  | completed       | 1    | 0               |
+      | 4     | –            | yes  | completed       | 0    | 0               |
+      | 2     | –            | yes  | –               | 0    | 0               |
+      | 1     | deleted      | –    | –               | 0    | 0               |
+      | 1     | –            | yes  | failed          | 0    | 0               |
+      | 8     | –            | –    | batch completed | –    | –               |
     When the hourly cleanup runs
-    Then no batch and no job is left
+    Then the queues have
+      | which | legacy queue | kept | new queue | done |
+      | 18    | –            | yes  | –         | 1    |
+      | 5     | –            | yes  | –         | 0    |
+      | 3     | –            | yes  | completed | 1    |
+      | 1     | deleted      | –    | –         | 0    |
+      | 1     | –            | yes  | completed | 0    |
+      | 1     | –            | yes  | failed    | 0    |
 
-  @D3
-  Scenario Outline: What the services do with <record>
-    Given a legacy queue with <record>
-    When the operator plans the migration
-    Then the plan says <plan>
-    When the operator migrates, deciding every record
-    And the holds are released and the services run
-    Then it is taken by <daemons>
-    And it ends <state>
-    And its batch's report is sent <times>
+  @D3 @D4
+  Scenario: What the services do with records on which they can't work
+    Given the legacy queue has the records of unfit.ndjson
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk", and it exits with 1
+    Then it prints
+      """
+      Problems: the plan can't be applied while there are any
+        /accessSmall.1/mrtQ-000000000014: it has no cloud-content-byte: expected a number: Access would fail it
+        /accessSmall.1/mrtQ-000000000015: it has no token: expected a string: Access would lock it and leave it until the daemon is restarted
+        /batch-uuids/another: batchID is "another": expected a string with "bid-" and without a slash: its batch would stick in Reporting
+        /batch-uuids/bid-unfit-06: it has no profile: expected a string that can be the name of a znode: its batch would stick in Reporting
+        /ingest/mrtQ-05000000000001: type is "object-manifest": expected file, container or manifest: Initialize would fail it
+        /ingest/mrtQ-05000000000002: it has no filename: expected a string that is not empty: Initialize would fail it
+        /ingest/mrtQ-05000000000003: it has no jobID: expected a string that is not empty and has no slash: Initialize would fail it
+        /ingest/mrtQ-05000000000004: DCdate is 2024: expected a string, or null: Initialize would fail it
+        /ingest/mrtQ-05000000000005: digestType is "md-5", and there is a digestValue: expected one of Alder-32, CRC-32, MD2, MD5, SHA-1, SHA-256, SHA-384, SHA-512: Initialize would fail it
+        /ingest/mrtQ-05000000000006: it has no profile: expected a string that can be the name of a znode: Initialize would fail it
+        /ingest/mrtQ-05000000000007: batchID is "another": expected a string with "bid-" and without a slash: Initialize would fail it
+        /mrt.inventory.full/mrtQ-000000000012: an inventory record holds only a manifest URL, and no profile, batchID or update: Inventory would record it, Notify would then fail it, and its batch would stick in Reporting
 
-    Examples: Everything is there
-      | record                          | plan    | daemons | state     | times |
-      | a file                          | nothing | all     | Completed | once  |
-      | a container                     | nothing | all     | Completed | once  |
-      | a manifest                      | nothing | all     | Completed | once  |
-      | a file of before February 2024  | nothing | all     | Completed | once  |
-      | a file whose update is a string | nothing | all     | Completed | once  |
-      | a file without update           | nothing | all     | Completed | once  |
-      | a file with all optional keys   | nothing | all     | Completed | once  |
-
-    Examples: It is not waiting for a service
-      | record           | plan                                                                  | daemons | state     | times |
-      | a held file      | nothing                                                               | no one  | Held      | never |
-      | a failed file    | find out why it failed, and have an administrator requeue the job or delete it; with --failed pending it might run twice, unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer | no one  | Failed    | never |
-      | a completed file | removed within the hour: the hold on the queue does not stop the cleanup | no one  | removed   | never |
-
-    Examples: A service fails it
-      | record                          | plan                                                                                         | daemons   | state  | times |
-      | an object-manifest              | Initialize would fail it                                                                     | no one    | Failed | once  |
-      | a file without filename         | Initialize would fail it                                                                     | no one    | Failed | once  |
-      | a file without jobID            | Initialize would fail it                                                                     | no one    | Failed | once  |
-      | a file whose DCdate is a number | Initialize would fail it                                                                     | no one    | Failed | once  |
-      | a file of an unknown digest     | Initialize would fail it                                                                     | no one    | Failed | once  |
-      | a file without profile          | Initialize would fail it, its batch would stick in Reporting                                 | no one    | Failed | never |
-      | a file of a batch without bid-  | Initialize would fail it, its batch would stick in Reporting                                 | no one    | Failed | never |
-      | an inventory record             | Inventory would record it, Notify would then fail it, and its batch would stick in Reporting | Inventory | Failed | never |
-
-    Examples: A request for an object
-      | record                       | plan                                                            | daemons | state     | times |
-      | a request for a small object | nothing                                                         | Access  | Completed | never |
-      | a request for a large object | nothing                                                         | Access  | Completed | never |
-      | a request without its size   | Access would fail it                                            | no one  | Failed    | never |
-      | a request without its token  | Access would lock it and leave it until the daemon is restarted | no one  | Pending   | never |
-
-  @D4
-  Scenario Outline: A record that no service could work on blocks the migration
-    Given a legacy queue with <record>
-    When the operator migrates with the defaults
-    Then the migration is refused
-    And it says "<next>"
-    And nothing at all was written
-
-    Examples:
-      | record              | next                                               |
-      | an object-manifest  | repair or remove these records in the legacy queue |
-      | an inventory record | drain the inventory queue first                    |
+      unserviceable: repair or remove these records in the legacy queue; or migrate them too, and repair their jobs by hand (--unserviceable migrate)
+      inventory-waiting: drain the inventory queue first: release, requeue or delete its held, failed and consumed records, and let the legacy inventory service finish it; or migrate unfinished inventory records too, and fail or delete their jobs by hand (--inventory-records migrate)
+      """
+    And nothing was written
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk --inventory-records migrate --unserviceable migrate"
+    And I run "mrtq release $TARGET"
+    And the services start
+    Then the queues have
+      | which                                 | new queue | done |
+      | /ingest/mrtQ-05000000000001           | failed    | 0    |
+      | /ingest/mrtQ-05000000000002           | failed    | 0    |
+      | /ingest/mrtQ-05000000000003           | failed    | 0    |
+      | /ingest/mrtQ-05000000000004           | failed    | 0    |
+      | /ingest/mrtQ-05000000000005           | failed    | 0    |
+      | /ingest/mrtQ-05000000000006           | failed    | 0    |
+      | /ingest/mrtQ-05000000000007           | failed    | 0    |
+      | /ingest/mrtQ-05000000000008           | completed | 1    |
+      | /ingest/mrtQ-05000000000009           | held      | 0    |
+      | /ingest/mrtQ-05000000000010           | failed    | 0    |
+      | /ingest/mrtQ-05000000000011           | –         | 0    |
+      | /mrt.inventory.full/mrtQ-000000000012 | failed    | 1    |
+      | /accessSmall.1/mrtQ-000000000013      | completed | 1    |
+      | /accessSmall.1/mrtQ-000000000014      | failed    | 0    |
+      | /accessSmall.1/mrtQ-000000000015      | pending   | 0    |
+      | /accessLarge.1/mrtQ-000000000016      | completed | 1    |
 
   @D5
   Scenario: The holds stop the services, but not the cleanup
-    Given a legacy queue as the deployed services wrote it
-    And the queue was migrated
-    When the services run
-    Then they took nothing and sent no email
-    When the hourly cleanup runs
-    Then it removes the batches that the plan said it would
+    Given the legacy queue has the records of deployed.ndjson
+    When I run "mrtq plan $SOURCE $TARGET --new-queue --dialect mrt-zk"
+    Then it prints "1 batch: it is Completed. Removed within the hour: the hold on the queue does not stop the cleanup. bid-00000005-2f3b-4d8e-9a57-000000000000"
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk"
+    And the services start
+    And the hourly cleanup runs
+    Then the queues have
+      | which | legacy queue | new queue        | done |
+      | 16    | pending      | pending          | 0    |
+      | 4     | completed    | completed        | 0    |
+      | 4     | failed       | failed           | 0    |
+      | 2     | completed    | –                | 0    |
+      | 2     | held         | held             | 0    |
+      | 1     | deleted      | –                | 0    |
+      | 6     | –            | batch processing | –    |
+      | 3     | –            | hold             | –    |
+      | 2     | –            | batch failed     | –    |
 
   # docs/deployed-services.md, "The payload"
   @D8
-  Scenario Outline: <record>, its payload <where>, is stored <how> if it is requeued
-    Given a legacy queue with <record>
-    And its payload is <where>
-    When the operator plans the migration
-    And the operator migrates, deciding every record
-    And the holds are released and the services run
-    And an administrator releases the held jobs and requeues the failed ones
-    And the services run
-    Then it ends <state>
-    And it was stored <how>
-
-    Examples: A requeue goes on after Initialize, which would have moved the payload
-      | record                          | where               | state     | how                 |
-      | a failed file                   | in producer/        | Completed | with its content    |
-      | a failed manifest               | in producer/        | Completed | with its content    |
-      | a failed file                   | in the job's folder | Completed | without its content |
-      | a failed container              | in the job's folder | Completed | without its content |
-      | a failed manifest               | in the job's folder | Completed | without its content |
-      | a failed manifest with a digest | in the job's folder | Failed    | never               |
-
-    Examples: Download can't be repeated
-      | record            | where                 | state  | how   |
-      | a failed manifest | a part was downloaded | Failed | never |
-
-    Examples: A held job begins with Initialize
-      | record          | where               | state     | how              |
-      | a held file     | in the job's folder | Completed | with its content |
-      | a held manifest | in the job's folder | Completed | with its content |
-
-  # docs/deployed-services.md, "The payload"
-  @D9
-  Scenario Outline: <record>, held by the operator's choice, is stored with its content once it is released
-    Given a legacy queue with <record>
-    And its payload is in the job's folder
-    When the operator migrates, holding what failed or was consumed
-    And the holds are released and the services run
-    And an administrator releases the held jobs and requeues the failed ones
-    And the services run
-    Then it ends Completed
-    And it was stored with its content
-
-    Examples:
-      | record            |
-      | a failed file     |
-      | a consumed file   |
-      | a failed manifest |
+  Scenario: A failed job that is requeued skips Initialize, so it is stored without its content
+    Given the legacy queue has the records of deployed.ndjson
+    When I run "mrtq plan $SOURCE $TARGET --new-queue --dialect mrt-zk --failed failed"
+    Then it prints "3 records: it is Failed: if it is requeued, it goes on with Estimating and skips Initialize. Unless its payload is in producer/ already, its object would be stored without its content, and reported as done; a held job is safer. /ingest/mrtQ-05000000000020 /ingest/mrtQ-11000000000018 /ingest/mrtQ-29000000000009"
+    When I run "mrtq migrate $SOURCE $TARGET --new-queue --dialect mrt-zk --failed failed"
+    And I run "mrtq release $TARGET"
+    And the services start
+    And an administrator requeues the failed jobs
+    And the services go on
+    Then the queues have
+      | which                       | new queue | done | without content |
+      | /ingest/mrtQ-05000000000020 | completed | 1    | 1               |
+      | /ingest/mrtQ-11000000000018 | completed | 1    | 1               |
+      | /ingest/mrtQ-29000000000009 | failed    | 0    | 0               |

@@ -197,13 +197,21 @@ func (o Options) Runner() runner.Options {
 	return r
 }
 
-// NotRunnable says what is wrong with a file, or with a scenario that could not run.
-func NotRunnable(c *runner.Case) string {
-	what := "the file"
-	if c.Name != "" {
-		what = fmt.Sprintf("the scenario %q", c.Name)
+// Add counts a case, and says why it failed or could not run. name is that of a scenario that ran.
+func (r *Report) Add(c *runner.Case, name string) {
+	what := "not run: " + c.At() + ": the file"
+	switch {
+	case c.Ended:
+		r.Scenarios++
+		if c.Failed == nil {
+			return
+		}
+		r.Failed++
+		what = "failed: " + c.At() + ": the scenario " + name
+	case c.Name != "":
+		what = fmt.Sprintf("not run: %s: the scenario %q", c.At(), c.Name)
 	}
-	return fmt.Sprintf("not run: %s: %s: %s", c.At(), what, oneLine.Replace(c.Failed.Error()))
+	r.Problems = append(r.Problems, what+": "+oneLine.Replace(c.Failed.Error()))
 }
 
 // scenario creates the world of a scenario. The dialect is known only when the
@@ -241,7 +249,7 @@ func (s *suite) report(cases []*runner.Case) *Report {
 	var ran []scenario
 	for _, c := range cases {
 		if !c.Ended {
-			r.Problems = append(r.Problems, NotRunnable(c))
+			r.Add(c, "")
 			continue
 		}
 		sc := scenario{c, newqueue.Dialect(c.Dialect), s.saw[c]}
@@ -251,16 +259,12 @@ func (s *suite) report(cases []*runner.Case) *Report {
 			continue
 		}
 		ran = append(ran, sc)
-		r.Scenarios++
-		switch {
-		case sc.Failed != nil && isKnown(s.opt.KnownFailures, sc):
+		if sc.Failed != nil && isKnown(s.opt.KnownFailures, sc) {
+			r.Scenarios++
 			r.Failed++
 			r.KnownFailures++
-		case sc.Failed != nil:
-			r.Failed++
-			why := oneLine.Replace(sc.Failed.Error())
-			named := strings.Join(append([]string{sc.String()}, idsOf(sc.Tags)...), " ")
-			r.Problems = append(r.Problems, fmt.Sprintf("failed: %s: the scenario %s: %s", sc.At(), named, why))
+		} else {
+			r.Add(c, strings.Join(append([]string{sc.String()}, idsOf(sc.Tags)...), " "))
 		}
 		has := func(is func(*Row) bool) bool {
 			return slices.ContainsFunc(s.rows, func(row *Row) bool { return row.Dialect == sc.dialect && is(row) })

@@ -102,12 +102,7 @@ func readTree(ctx context.Context, text string) (*znode.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := zkconn.OpenReader(ctx, zkconn.Config{Address: address})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.Tree(ctx)
+	return session.Tree(ctx, zkconn.Config{Address: address})
 }
 
 // at returns the paths of a tree in a chroot, and the chroot.

@@ -197,7 +197,7 @@ func TestLocalIDFindsItsObject(t *testing.T) {
 	}
 }
 
-// What is stored depends on where the payload is when a job begins. Scenarios @D3 and @D8 have the usual cases.
+// What is stored depends on where the payload is when a job begins, and with which state. Scenarios @D8 and @D9 have the migrated jobs.
 func TestPayload(t *testing.T) {
 	digest := func(o newqueue.Object) newqueue.Object {
 		o["digestType"], o["digestValue"] = "MD5", "abc"
@@ -211,6 +211,14 @@ func TestPayload(t *testing.T) {
 		want    string // the status in the end, and what was stored
 		why     string // the message of a failed job
 	}{
+		"failed":                      {"Failed", nil, daemons.InFolder, "Completed without content", ""},
+		"failed, moved":               {"Failed", nil, daemons.InProducer, "Completed with content", ""},
+		"failed container":            {"Failed", newqueue.Object{"type": "container"}, daemons.InFolder, "Completed without content", ""},
+		"failed manifest":             {"Failed", manifest, daemons.InFolder, "Completed without content", ""},
+		"failed manifest, digest":     {"Failed", digest(newqueue.Object{"type": "manifest"}), daemons.InFolder, "Failed", "no such file"},
+		"failed manifest, a part":     {"Failed", manifest, daemons.HalfOpened, "Failed", "integrity check fails"},
+		"pending file":                {"Pending", nil, daemons.InFolder, "Completed with content", ""},
+		"pending manifest":            {"Pending", manifest, daemons.InFolder, "Completed with content", ""},
 		"pending, no folder":          {"Pending", nil, daemons.Missing, "Failed", "submission package can't be found"},
 		"pending, begun before":       {"Pending", digest(newqueue.Object{}), daemons.InProducer, "Completed with content", ""},
 		"pending container, unpacked": {"Pending", digest(newqueue.Object{"type": "container"}), daemons.Opened, "Failed", "no such file"},

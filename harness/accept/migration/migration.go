@@ -1,18 +1,17 @@
-// Package migration runs the scenarios of the migration (migration.feature) against
-// a ZooKeeper, those of its release (handover.feature), and those of the deployed services on
-// the migrated queue (services.feature).
+// Package migration runs the scenarios of the migration: of the cutover (migration.feature), of the release
+// (handover.feature), and of the deployed services on the migrated queue (services.feature).
 //
-// It runs mrtq as a process, as operators do. A scenario has two chroots on the
-// server, one for each queue, and reads them through its own session.
+// A scenario says an operator's commands, and mrtq runs as a process. Its queues are in a chroot of its own.
 package migration
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"fmt"
-	"regexp"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/cucumber/godog"
 	"github.com/go-zookeeper/zk"
@@ -20,53 +19,37 @@ import (
 	"mrtq/harness"
 	"mrtq/harness/accept"
 	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/daemons"
 	"mrtq/harness/internal/session"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 )
-
-// Features has the names of the feature files, in the order in which an operator meets
-// what they describe.
-var Features = []string{"migration.feature", "handover.feature", "services.feature"}
 
 // Options says which scenarios to run, and where.
 type Options struct {
-	// Server is where the scenarios run: each creates a chroot there and does not remove it. The scenarios that kill
-	// the server (@restart) don't run on one that the harness has not started.
+	// Server is where the scenarios run, each in a chroot that stays. Those that kill it (@restart) need one of the harness.
 	Server *harness.Server
 	// Options has the session, the tags and the output. The rest of it is for the scenarios of the new queue.
 	accept.Options
-	// Command is the path of mrtq. Flags are its flags for the same connection as
-	// Session.
-	Command string
-	Flags   []string
-	// Files says which of [Features] to run. Nil means all.
-	Files []string
+	Command string   // the path of mrtq
+	Flags   []string // of mrtq, for the same connection as Session
+	Files   []string // which of [features.Migration] to run
 }
 
-// Run runs the scenarios, several at a time. The report has no coverage. If a scenario fails, the report says so. The
-// error is only for scenarios that could not be run: the cause of ctx if ctx has ended,
-// [accept.ErrNothing], one that wraps [accept.ErrTags] or [accept.ErrOnly], or an error of the server.
+// Run runs the scenarios. The report has no coverage. If a scenario fails, the report says so. The error is only for
+// scenarios that could not be run: the cause of ctx if ctx has ended, [accept.ErrNothing], one that wraps
+// [accept.ErrTags] or [accept.ErrOnly], or an error of the server.
 func Run(ctx context.Context, opt Options) (*accept.Report, error) {
-	if err := runner.CheckTags(opt.Tags); err != nil {
+	address, err := zkconn.ParseAddress(opt.Server.Address())
+	if err = cmp.Or(runner.CheckTags(opt.Tags), err); err != nil {
 		return nil, err
 	}
-	address, err := zkconn.ParseAddress(opt.Server.Address())
-	if err != nil {
-		return nil, fmt.Errorf("migration: %w", err)
-	}
-	cfg := opt.Session
-	cfg.Address = address
-	s := &suite{opt: opt, session: cfg, acl: session.ACL(cfg)}
-	names := opt.Files
-	if names == nil {
-		names = Features
-	}
-	all, err := runner.Own(names...)
-	if err != nil {
-		return nil, fmt.Errorf("migration: %w", err)
-	}
+	opt.Session.Address = address
 	run := opt.Runner()
-	run.Features, run.Scenario, run.Parallel = all, s.scenario, parallelScenarios
+	if run.Features, err = runner.Own(opt.Files...); err != nil {
+		return nil, err
+	}
+	run.Scenario = opt.scenario
 	if opt.Server.Nodes() == 0 {
 		run.Tags = strings.TrimPrefix(run.Tags+" && ~@restart", " && ")
 	}
@@ -76,37 +59,51 @@ func Run(ctx context.Context, opt Options) (*accept.Report, error) {
 	}
 	r := &accept.Report{Subset: opt.Tags != "" || opt.Only != ""}
 	for _, c := range cases {
-		if !c.Ended {
-			r.Problems = append(r.Problems, accept.NotRunnable(c))
-			continue
-		}
-		r.Scenarios++
-		if c.Failed != nil {
-			r.Failed++
-			r.Problems = append(r.Problems, fmt.Sprintf("failed: %s: the scenario %q: %s", c.At(), c.Name, oneLine.ReplaceAllString(c.Failed.Error(), "; ")))
-		}
+		r.Add(c, strconv.Quote(c.Name))
 	}
 	return r, nil
 }
 
-type suite struct {
-	opt     Options
-	session zkconn.Config
-	acl     []zk.ACL
-	// alone is locked by a scenario that kills the server, and read-locked by the others.
-	alone sync.RWMutex
+// world belongs to one scenario.
+type world struct {
+	Options                   // the queues are at /legacy and /new of its session's chroot
+	dir     string            // of mrtq's files
+	conn    *zk.Conn          // its paths are the server's
+	records map[string][]byte // of the legacy queue, as a command found them first
+	before  *znode.Tree       // what was there before the last command
+	printed bytes.Buffer      // by the last command
+	actors  *daemons.World    // nobody before a command says the dialect
 }
 
-func (s *suite) scenario(sc *godog.ScenarioContext) {
-	w := &world{suite: s, dialect: "design"}
+func (o Options) scenario(sc *godog.ScenarioContext) {
+	w := &world{Options: o, records: map[string][]byte{}, actors: &daemons.World{}}
 	sc.Before(w.setUp)
 	sc.After(w.tearDown)
 	w.register(runner.StepOf(sc))
 }
 
-var oneLine = regexp.MustCompile(`\s*\n\s*`)
+func (w *world) setUp(ctx context.Context, _ *godog.Scenario) (_ context.Context, err error) {
+	if w.dir, err = os.MkdirTemp("", "mrtq-scenario-"); err != nil {
+		return ctx, err
+	}
+	w.Session.Address.Chroot = w.root("/" + filepath.Base(w.dir))
+	if w.conn, err = session.Open(ctx, w.Session); err == nil {
+		_, err = w.conn.Create(w.root(""), []byte{}, 0, session.ACL(w.Session))
+	}
+	return ctx, err
+}
 
-// parallelScenarios is more than one so that a scenario runs while another waits.
-const parallelScenarios = 3
+func (w *world) tearDown(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
+	w.actors.Close()
+	if w.conn != nil {
+		w.conn.Close()
+	}
+	if ctx.Err() == nil { // otherwise the run was stopped, and this scenario does not count
+		c := runner.CaseOf(ctx)
+		c.Ended, c.Failed = true, err
+	}
+	return ctx, os.RemoveAll(w.dir)
+}
 
-var worlds atomic.Int64
+func (w *world) root(path string) string    { return w.Session.Address.Chroot + path }
+func (w *world) look() (*znode.Tree, error) { return session.Tree(context.Background(), w.Session) }

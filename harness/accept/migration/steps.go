@@ -1,198 +1,241 @@
 package migration
 
-// The steps that say what was read, planned and migrated.
-
 import (
-	"bytes"
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cucumber/godog"
+	"github.com/go-zookeeper/zk"
 
+	"mrtq/features"
+	"mrtq/harness/accept/internal/runner"
+	"mrtq/harness/daemons"
+	"mrtq/harness/internal/session"
+	"mrtq/internal/layout/merritt/services"
+	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/newqueue"
 )
 
-type plan struct {
-	Problems []struct{ Kind, Path, Record string }
-	Findings []struct {
-		Kind, Effect, Then string
-		Items              []struct{ Path string }
-	}
-}
-
-// says checks that the last command printed a text, however its lines were broken.
-func (w *world) says(text string) error {
-	if said := strings.Join(strings.Fields(w.last.stdout+" "+w.last.stderr), " "); !strings.Contains(said, text) {
-		return fmt.Errorf("it says %.1500s … %.500s", w.last.stdout, w.last.stderr)
-	}
-	return nil
-}
-
-func (w *world) refused(why string) error {
-	if w.last.code == 0 {
-		return errors.New("it succeeded")
-	}
-	return w.says(why)
-}
-
-// unwritten compares everything that a write would change, below a part of the scenario's chroot.
-func (w *world) unwritten(sub string, before *znode.Tree) error {
-	now, err := w.tree(sub)
-	if err != nil {
-		return err
-	}
-	return unwritten(before, now, "/")
-}
-
-func unwritten(before, now *znode.Tree, at string) error {
-	for _, c := range znode.Diff(before, now, at) {
-		return errors.New("the trees differ: " + c.String())
-	}
-	for n := range before.All(at) {
-		if now.Get(n.Path).Stat != n.Stat {
-			return errors.New(n.Path + ": it was written")
-		}
-	}
-	return nil
-}
-
-// legacyUnchanged compares the legacy queue with what it was. Beside it, each run has an empty folder for the bytes that it will keep.
-func (w *world) legacyUnchanged() error {
-	now, err := w.tree("/legacy")
-	if err != nil {
-		return err
-	}
-	for _, folder := range now.Children(keptRoot) {
-		if kept := now.Children(znode.Join(keptRoot, folder)); len(kept) > 0 {
-			return fmt.Errorf("%s/%s has %q", keptRoot, folder, kept)
-		}
-	}
-	now.Prune(keptRoot)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.legacy.Children("/"), now.Children("/"))))) {
-		if err := unwritten(w.legacy, now, "/"+name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *world) reported(records, bad int) error {
-	return cmp.Or(w.wantCode(0), equal("records are reported", strings.Count(w.last.stdout, "\n"), records),
-		equal("are undecodable", strings.Count(w.last.stdout, `"error":{`), bad))
-}
-
-func sameRows(found []string, table *godog.Table, headers int) error {
-	var want []string
-	for _, r := range table.Rows[headers:] {
-		var cells []string
-		for _, c := range r.Cells {
-			cells = append(cells, c.Value)
-		}
-		want = append(want, strings.Join(cells, " | "))
-	}
-	slices.Sort(found)
-	slices.Sort(want)
-	if !slices.Equal(found, want) {
-		return fmt.Errorf("there is\n%s\nexpected\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
-	}
-	return nil
-}
-
-func (w *world) planNames(table *godog.Table) error {
-	var found []string
-	for _, x := range w.planned.Problems {
-		found = append(found, x.Path+" | "+x.Kind+" | "+x.Record)
-	}
-	return sameRows(found, table, 0)
-}
-
-func (w *world) risks(table *godog.Table) error {
-	var found []string
-	for _, f := range w.planned.Findings {
-		found = append(found, fmt.Sprintf("%s | %s | %d", f.Effect, f.Then, len(f.Items)))
-	}
-	return sameRows(found, table, 1)
-}
-
-func (w *world) newQueueHolds(table *godog.Table) error {
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	var found []string
-	for _, state := range tree.Children(newqueue.JobStatesPath) {
-		if jobs := tree.Children(newqueue.JobStatesPath + "/" + state); len(jobs) > 0 {
-			found = append(found, fmt.Sprintf("%s | %d", state, len(jobs)))
-		}
-	}
-	return cmp.Or(w.wantCode(0), sameRows(found, table, 0))
-}
-
-func (w *world) heldAre(queues string) error {
-	tree, err := w.tree("/new")
-	if err != nil {
-		return err
-	}
-	var held []string
-	for _, q := range newqueue.QueueHolds {
-		if tree.Get(newqueue.QueueHoldPath(q)) != nil {
-			held = append(held, string(q))
-		}
-	}
-	return equal("is held", strings.Join(held, " "), queues)
-}
-
-func (w *world) quarantined() error {
-	f, err := os.Open(filepath.Join(w.dir, "quarantine.ndjson"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	records := 0
-	err = znode.ScanDump(f, func(n znode.Node) error {
-		records++
-		if was := w.legacy.Get(n.Path); was == nil || !bytes.Equal(was.Data, n.Data) {
-			return fmt.Errorf("%s: kept %q", n.Path, n.Data)
-		}
-		return nil
+// register registers every step. A pattern must match the whole step.
+func (w *world) register(step runner.Step) {
+	step(`the legacy queue (?:has|gets) the records of (\S+)`, func(file string) error {
+		return w.load(znode.ReadDump(strings.NewReader(cmp.Or(features.Queues[file], "no dump"))))
 	})
-	return cmp.Or(err, equal("records are kept", records, 9))
-}
+	step(`the legacy queue has (\d+) records of all formats`, func(records int) error {
+		return w.load(legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1, Consumed: true}))
+	})
+	step(`I run "([^"]+)"(?:, and it exits with (\d)|, and (it|the server) is killed halfway)?`, w.run)
+	step(`it prints "(.+)"`, w.prints)
+	step(`it prints`, func(screen *godog.DocString) error { return w.prints(screen.Content) })
+	step(`nothing was written`, w.nothingWritten)
+	step(`the queues have`, w.queuesHave)
 
-func equal[T comparable](what string, got, want T) error {
-	if got != want {
-		return fmt.Errorf("%v %s, expected %v", got, what, want)
+	// Services and workers work until none finds any work.
+	var turn *daemons.Turn
+	for who, act := range map[string]func() error{
+		`the services start`:                func() error { return cmp.Or(w.actors.Start(), w.actors.Run()) },
+		`the services go on`:                func() error { return w.actors.Run() },
+		`the hourly cleanup runs`:           func() error { return w.actors.Clean() },
+		`the legacy workers run`:            func() error { return w.actors.RunLegacy() },
+		`Initialize takes a job, and stops`: func() error { _, err := w.actors.Daemon(services.Initialize).Step(); return err },
+		// A turn stops before each write. The first one says that the worker has the record.
+		`a legacy worker takes a record`:   func() error { turn = w.actors.LegacyWorkers()[0].Begin(); turn.Next(); turn.Next(); return nil },
+		`that worker finishes it`:          func() error { _, err := turn.Finish(); return err },
+		`an administrator lifts the holds`: func() error { return w.actors.LiftHolds() },
+	} {
+		step(who, act)
 	}
-	return nil
+	step(`an administrator (release|requeue|delete)s the (held|failed) jobs`, func(what, state string) error {
+		jobs, err := w.actors.States(newqueue.JobsPath)
+		for id, is := range jobs {
+			if strings.EqualFold(is, state) {
+				err = cmp.Or(err, w.actors.Do(daemons.Action(what+" a job"), id))
+			}
+		}
+		return err
+	})
+	step(`somebody deletes the record (\S+)`, func(record string) error { return w.conn.Delete(w.root("/legacy"+record), -1) })
 }
 
-func more(n int, what string) error {
-	if n == 0 {
-		return errors.New("no " + what)
+// run runs mrtq as operators do.
+func (w *world) run(line, code, victim string) (err error) {
+	if w.before, err = w.look(); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (w *world) nothingBelow(folders ...string) error {
-	tree, err := w.tree("/new")
+	for n := range w.before.All("/legacy") {
+		if record := strings.TrimPrefix(n.Path, "/legacy"); isRecord.MatchString(record) && w.records[record] == nil {
+			w.records[record] = append([]byte{}, n.Data...) // not nil
+		}
+	}
+	args := strings.Fields(w.addresses(line))
+	if at := slices.Index(args, "--dialect"); at > 0 && w.actors.Dialect == "" {
+		connect := func() (daemons.Session, error) { return session.Open(context.Background(), w.Session) }
+		w.actors = daemons.New(daemons.Options{Dialect: newqueue.Dialect(args[at+1]),
+			New: daemons.Site{Connect: connect, Root: w.root("/new")}, Legacy: daemons.Site{Connect: connect, Root: w.root("/legacy")}})
+	}
+	w.printed.Reset()
+	// No PATH: with one, package godog runs "go env" at the start, whose telemetry writes to HOME after the scenario.
+	cmd := exec.Cmd{Path: w.Command, Args: append(args, w.Flags...), Dir: w.dir, Stdout: &w.printed, Stderr: &w.printed,
+		Env: []string{"HOME=" + w.dir, "MRTQ_ZK_AUTH=" + os.Getenv("MRTQ_ZK_AUTH")}}
+	if err = cmd.Start(); err == nil && victim != "" {
+		err = w.kill(victim, cmd.Process)
+	}
 	if err != nil {
 		return err
 	}
-	for _, state := range tree.Children(newqueue.JobStatesPath) {
-		folders = append(folders, newqueue.JobStatesPath+"/"+state)
+	_ = cmd.Wait() // its exit code tells
+	// If the server was killed, mrtq finishes unless its session was lost.
+	want := cmp.Or(code, map[string]string{"": "0", "it": "-1", "the server": "0 3"}[victim])
+	if got := strconv.Itoa(cmd.ProcessState.ExitCode()); !slices.Contains(strings.Fields(want), got) {
+		return fmt.Errorf("%s exits with %s:\n%s", line, got, &w.printed)
 	}
-	for _, folder := range folders {
-		for _, name := range tree.Children(folder) {
-			if at := folder + "/" + name; at != newqueue.JobStatesPath {
-				return fmt.Errorf("%s is left", at)
+	return nil
+}
+
+// kill waits until mrtq has sent 20 transactions, which the version of the run's znode counts.
+func (w *world) kill(victim string, mrtq *os.Process) error {
+	sent, err := &zk.Stat{}, error(nil)
+	for late := time.Now().Add(time.Minute); sent.Version < 20; {
+		if _, sent, err = w.conn.Exists(w.root("/new/migration/runs/run0000000000")); err != nil || time.Now().After(late) {
+			return fmt.Errorf("%d transactions after a minute: %w", sent.Version, err)
+		}
+	}
+	if victim == "it" {
+		return mrtq.Kill()
+	}
+	return cmp.Or(w.Server.Kill(), w.Server.Restart(context.Background()))
+}
+
+// prints finds a part of what the last command printed, wherever mrtq breaks lines.
+func (w *world) prints(part string) error {
+	if !strings.Contains(oneSpace(w.printed.String()), oneSpace(w.addresses(part))) {
+		return fmt.Errorf("it prints\n%s", &w.printed)
+	}
+	return nil
+}
+
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func (w *world) addresses(text string) string {
+	servers := strings.Join(w.Session.Address.Servers, ",")
+	return strings.NewReplacer("$SOURCE", servers+w.root("/legacy"), "$TARGET", servers+w.root("/new")).Replace(text)
+}
+
+// nothingWritten compares all that is there: every write changes a Stat.
+func (w *world) nothingWritten() error {
+	tree, err := w.look()
+	if err != nil {
+		return err
+	}
+	for n := range tree.All("/") {
+		if was := w.before.Get(n.Path); was == nil || was.Stat != n.Stat {
+			return errors.New(n.Path + " was written")
+		}
+	}
+	return nil
+}
+
+// load creates znodes of the legacy queue. What is there stays.
+func (w *world) load(tree *znode.Tree, err error) error {
+	if err != nil {
+		return err
+	}
+	for n := range tree.All("/") {
+		at := strings.TrimSuffix(w.root("/legacy"+n.Path), "/")
+		if _, err := w.conn.Create(at, append([]byte{}, n.Data...), 0, session.ACL(w.Session)); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return nil
+}
+
+// queuesHave compares a table with all records, and with the batches and the holds of the new queue. A row is about
+// one of them, or about so many of the others that are alike. If all rows are about one, the others don't matter.
+func (w *world) queuesHave(table *godog.Table) error {
+	want, found, named, alike := map[string]int{}, map[string]int{}, map[string]bool{}, len(table.Rows) == 1
+	for _, row := range table.Rows[1:] {
+		var cells []string
+		for _, cell := range row.Cells {
+			cells = append(cells, cell.Value)
+		}
+		n, err := strconv.Atoi(cells[0]) // or a path
+		alike = alike || err == nil
+		want[strings.TrimLeft(strings.Join(cells, " | "), "0123456789")] = max(n, 1)
+		named[cells[0]] = true
+	}
+	tree, err := w.look()
+	if err != nil {
+		return err
+	}
+	paths, cells := w.inQueues(tree)
+	for path := range paths {
+		row := ""
+		for _, column := range table.Rows[0].Cells[1:] {
+			row += " | " + cmp.Or(cells[column.Value][path], cells[column.Value][""])
+		}
+		if named[path] {
+			found[path+row]++
+		} else if alike {
+			found[row]++
+		}
+	}
+	if !maps.Equal(found, want) {
+		return fmt.Errorf("they have %v, expected %v", found, want)
+	}
+	return nil
+}
+
+var (
+	isRecord = regexp.MustCompile(`^/(ingest|mrt\.inventory\.full|accessSmall\.1|accessLarge\.1)/.`)
+	isItem   = regexp.MustCompile(`^/(?:jobs/jid|access/small/qid|access/large/qid|(batch)es/|locks/queue/)[^/]+$`)
+)
+
+// inQueues returns the path of each record, batch and hold, and what it is, by the column of a table.
+func (w *world) inQueues(tree *znode.Tree) (paths map[string]bool, in map[string]map[string]string) {
+	paths, kept := map[string]bool{}, map[string]string{}
+	in = map[string]map[string]string{"legacy queue": {"": "–"}, "kept": {"": "–"}, "new queue": {"": "–"}, "done": {"": "–"}, "without content": {"": "–"}}
+	for n := range tree.All("/legacy/mrtq-handed-over") {
+		kept[string(n.Data)] = "yes"
+	}
+	for record, data := range w.records {
+		was, _ := legacy.Decode(znode.Name(record), data, legacy.Options{})
+		done := w.actors.Executions()[daemons.LegacyKey(was.Payload)]
+		paths[record], in["kept"][record] = true, kept[string(data)]
+		in["done"][record], in["without content"][record] = strconv.Itoa(done.Times()), strconv.Itoa(done.StoredEmpty)
+		if n := tree.Get("/legacy" + record); n != nil {
+			is, err := legacy.Decode(znode.Name(record), n.Data, legacy.Options{})
+			in["legacy queue"][record] = is.Header.Status.String()
+			if same := string(n.Data) == string(data); same && err != nil {
+				in["legacy queue"][record] = "bad"
+			} else if !same && is.Header.Status == was.Header.Status {
+				in["legacy queue"][record] = "changed"
 			}
 		}
 	}
-	return w.wantCode(0)
+	for n := range tree.All("/new") {
+		path := strings.TrimPrefix(n.Path, "/new")
+		if item := isItem.FindStringSubmatch(path); item != nil {
+			is := struct{ Path, Status string }{path, "hold"} // a migrated job has the path of its record
+			_ = json.Unmarshal(n.Data, &is)
+			if status := tree.Get(n.Path + "/status"); status != nil {
+				_ = json.Unmarshal(status.Data, &is)
+			}
+			paths[is.Path] = true
+			in["new queue"][is.Path] += strings.TrimSpace(item[1] + " " + strings.ToLower(is.Status)) // a second job would show
+		}
+	}
+	return paths, in
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 )
 
 // timeout is longer than a leader election takes.
@@ -62,6 +63,19 @@ func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
 		}
 	}
 	return conn, nil
+}
+
+// Tree reads the tree in the chroot of an address, in a session of its own, as it was when Tree was called or later.
+func Tree(ctx context.Context, cfg zkconn.Config) (*znode.Tree, error) {
+	r, err := zkconn.OpenReader(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if err := r.Sync(ctx); err != nil {
+		return nil, err
+	}
+	return r.Tree(ctx)
 }
 
 // ACL returns the ACL for znodes that only these sessions should use. Without credentials it is
