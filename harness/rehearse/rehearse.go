@@ -315,7 +315,7 @@ func (p *attempt) workOff(ctx context.Context, crew *crew) error {
 	late := len(deposits.models)
 	working := func(enough func() bool) error {
 		return p.step(ctx, "work", func(ctx context.Context) error {
-			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total) })
+			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total+late) })
 		})
 	}
 	if err := working(func() bool { return len(crew.Begun) >= total/2 }); err != nil {
