@@ -229,7 +229,7 @@ func (r *release) whoWorks(ctx context.Context) error {
 }
 
 // checkVerdict refuses if the target was restored from a backup, or if anything is damaged in a queue whose records this call hands
-// over, or whose hold it lifts. What is left of a job whose batch was deleted concerns it only if it would hand over that job's record.
+// over, or whose hold it lifts. What is left of a job concerns it only if it would hand over that job's record.
 func (r *release) checkVerdict() error {
 	var why error
 	if r.t.RestoredUnnoted() && !r.opt.Restored {
@@ -244,7 +244,7 @@ func (r *release) checkVerdict() error {
 	}
 	for _, d := range r.res.Verdict.Differences {
 		if len(d.Remove) > 0 && !due[d.Remove[0]] {
-			continue // nobody can requeue it
+			continue // no worker takes it
 		}
 		if d.Kind.Group() == migration.DamageGroup && d.Kind != migration.DifferenceNotKept && d.Kind != migration.DifferenceLostRecord && concerned[d.Queue] {
 			return errors.Join(fmt.Errorf("%w: %s", ErrNotVerified, d), why)

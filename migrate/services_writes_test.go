@@ -254,34 +254,46 @@ func (s *site) checkSays() string {
 	return strings.Join(slices.Compact(all), " ")
 }
 
-// A cleanup that was killed can leave a completed job whose batch is gone. Nobody needs it: after a rollback, a release lifts the holds on the jobs of the
-// others.
-func TestJobLeftByCleanup(t *testing.T) {
-	each(t, func(t *testing.T, d newqueue.Dialect) {
-		for event, left := range lifeEvents {
-			if !strings.HasPrefix(event, "a killed cleanup leaves") && !strings.HasPrefix(event, "leaves a part") {
-				continue
+// Cleanups that were killed, or two at one batch, can leave a completed job whose batch is gone, a part of it, or its entry. Nobody needs that: after a
+// rollback, a release lifts the holds on the jobs of others.
+func TestLeftByCleanup(t *testing.T) {
+	entryOf := func(s *site) string {
+		return newqueue.JobEntryPath(newqueue.JobCompleted, 7, znode.Name(s.jobOf(completedRecord)))
+	}
+	for name, left := range map[string]func(s *site) (remove string){
+		"a job":         func(s *site) string { leftByCleanup()(s); return s.jobOf(completedRecord) },
+		"a part of one": func(s *site) string { leftByCleanup("bid", "status")(s); return s.jobOf(completedRecord) },
+		"its entry": func(s *site) string {
+			leftByCleanup()(s)
+			s.remove(s.jobOf(completedRecord))
+			s.create(entryOf(s), nil)
+			return entryOf(s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, lifeQueue(t), newqueue.MrtZK)
+			lifeStates["released"](s)
+			s.fails() // a job of another batch
+			remove := left(s)
+			if undo := s.mustRollback(migrate.RollbackOptions{}); !undo.Held {
+				t.Errorf("rollback: %+v", undo)
 			}
-			t.Run(event, func(t *testing.T) {
-				t.Parallel()
-				s := serve(t, lifeQueue(t), d)
-				lifeStates["released"](s)
-				s.fails() // a job of another batch
-				left(s)
-				job := s.jobOf(completedRecord)
-				if undo := s.mustRollback(migrate.RollbackOptions{}); len(undo.Keeps) != 2 || !undo.Held {
-					t.Errorf("rollback: %+v", undo)
+			v := s.verify()
+			if name == "its entry" {
+				if len(v.Differences) != 1 || !slices.Equal(v.Differences[0].Remove, []string{remove}) {
+					t.Errorf("verify says %+v", v.Differences)
 				}
-				res, err := s.tryRelease(migrate.ReleaseOptions{})
-				if s.must(err); len(res.Left) > 0 || s.holdsNow() != "" {
-					t.Errorf("release: %+v", res)
-				}
-				if v := s.mustVerify(); len(v.Notices) != 1 || v.Notices[0].Job != job || !strings.Contains(v.Notices[0].Why, "deleteall "+job) {
-					t.Errorf("verify says %+v", v.Notices)
-				}
-			})
-		}
-	})
+			} else if !v.OK() || len(v.Notices) != 1 || !strings.HasSuffix(v.Notices[0].Why, "deleteall "+remove) {
+				t.Errorf("verify says %+v", v)
+			}
+			if s.release(); s.holdsNow() != "" {
+				t.Errorf("still held: %s", s.holdsNow())
+			}
+			s.remove(remove)
+			s.mustVerify()
+		})
+	}
 }
 
 // Delete of a Failed batch and Cleanup Queue, in the admin tool, leave its Failed jobs, which that tool can neither requeue nor delete. verify says

@@ -15,7 +15,6 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
-	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
@@ -268,7 +267,6 @@ func (e *explored) liveNight(n nightOf) {
 	if err == nil {
 		c.nothingStays()
 	}
-	e.removeLeftovers()
 	e.end(&recording{ended: map[[32]byte]bool{}})
 	e.mails()
 }
@@ -277,28 +275,6 @@ func (e *explored) liveNight(n nightOf) {
 func (e *explored) mayStayFailed(path string) {
 	if e.dialect == newqueue.Design {
 		e.mayBeLost(e.key(path))
-	}
-}
-
-// removeLeftovers lets a person remove what cleanups leave that were killed, or two of them that were at one batch: entries without a job, and parts of
-// batches. Nobody has to remove a job without its batch.
-func (e *explored) removeLeftovers() {
-	tree := e.tree()
-	has := func(path string) bool { return tree.Get(path) != nil }
-	for n := range tree.All("/") {
-		if !strings.HasPrefix(n.Path, newqueue.JobsPath+"/") && !strings.HasPrefix(n.Path, newqueue.BatchesPath+"/") {
-			continue
-		}
-		folder, name := znode.Parent(n.Path), znode.Name(n.Path)
-		jid := name[strings.LastIndex(name, "-")+1:]
-		switch {
-		case strings.HasPrefix(folder, newqueue.JobStatesPath+"/"), strings.HasPrefix(folder, newqueue.BatchesPath) && strings.Contains(folder, "/states/"):
-			if !has(newqueue.JobPath(jid)) {
-				e.removeAll(n.Path)
-			}
-		case folder == newqueue.BatchesPath && (!has(n.Path+"/submission") || !has(n.Path+"/states")):
-			e.removeAll(n.Path)
-		}
 	}
 }
 

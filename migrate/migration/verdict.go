@@ -69,7 +69,7 @@ type Difference struct {
 	Message string         `json:"message"`
 	// By says who can have caused it; "" if nobody does who follows the documents.
 	By string `json:"by,omitempty"`
-	// Remove are the znodes of a failed job whose batch an administrator has deleted. Without them, with all below them, nothing differs.
+	// Remove are the znodes of a failed job whose batch was deleted, or an entry of a deleted job in a queue of which no worker takes jobs. Without them, with all below them, nothing differs.
 	Remove []string `json:"remove,omitempty"`
 	// Queue is the hold that covers it; "" if it is about no queue.
 	Queue newqueue.QueueHold `json:"queue,omitempty"`

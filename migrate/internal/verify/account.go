@@ -82,7 +82,7 @@ func (s *observation) isLeft(batch target.Batch) bool {
 	case string(newqueue.JobCompleted), string(newqueue.JobDeleted):
 		return isCleaned(batch) && !slices.ContainsFunc(s.Entries, func(n znode.Node) bool { return znode.Within(n.Path, newqueue.BatchesPath) })
 	case unreadable:
-		return !batch.There
+		return len(batch.Folders) == 0
 	}
 	return false
 }
@@ -250,7 +250,7 @@ func (v *verifier) concludeJob(ctx context.Context, of candidate, s observation)
 		s.problem = ""
 	}
 	if left {
-		v.notice(of.item, "its batch does not list it any more, or was removed, as when a cleanup was killed. Nobody works on it, and nothing waits for it. To remove it, in zkCli.sh: deleteall "+strings.Join(s.roots(), ", deleteall "))
+		v.notice(of.item, "its batch was removed, or does not list it any more, as when a cleanup was killed. Nobody works on it, and nothing waits for it. To remove it, in zkCli.sh: deleteall "+strings.Join(s.roots(), ", deleteall "))
 		s.problem = ""
 	}
 	if s.state() == string(newqueue.AccessProcessing) && s.lock == nil && of.queue != newqueue.HoldIngest && v.dialect == newqueue.MrtZK {
@@ -280,7 +280,10 @@ func (v *verifier) noticeWork(it item, s observation) {
 	v.notice(it, fmt.Sprintf("session %#x has locked it, and works on it: %s is not as it will be", s.session(), s.at))
 }
 
-const orphanJob = "job-bid/orphan"
+const (
+	orphanJob   = "job-bid/orphan"
+	orphanEntry = "queue-entry/orphan"
+)
 
 // Who leaves damage, although nobody means to.
 const (
@@ -294,7 +297,7 @@ const (
 var canCause = map[string]string{
 	"queue-entry/no-entry": killedDaemon, "queue-entry/wrong-queue": killedDaemon, "queue-entry/wrong-priority": killedDaemon,
 	"batch-entry/no-entry": killedDaemon, "batch-entry/wrong-folder": killedDaemon,
-	"queue-entry/orphan": deletedNode, "batch-entry/orphan": deletedNode,
+	orphanEntry: deletedNode + "; two cleanups at one batch", "batch-entry/orphan": deletedNode,
 	orphanJob:                "an administrator, with Delete of the batch and Cleanup Queue",
 	"job-priority/bad-value": estimate, "queue-entry/three-digits": estimate,
 }

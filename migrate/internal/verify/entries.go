@@ -98,23 +98,27 @@ func (v *verifier) concludeEntry(ctx context.Context, of candidate, s observatio
 	case s.isWorkedOn():
 		v.noticeWork(of.item, s)
 	default:
-		v.differ(migration.Difference{Kind: migration.DifferenceLayout, Path: of.foreignEntry, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]})
+		d := migration.Difference{Kind: migration.DifferenceLayout, Path: of.foreignEntry, Record: of.entry.Record, Queue: of.queue, Message: s.problem, By: canCause[s.rule]}
+		if state := newqueue.JobState(znode.Name(znode.Parent(d.Path))); s.rule == orphanEntry && state.Folder() != newqueue.FolderProcessing {
+			d.Remove = []string{d.Path} // no worker takes it
+		}
+		v.differ(d)
 	}
 }
 
-// batch reads a batch, for what somebody may have removed from it. One that can't be read counts as whole.
+// batch reads a batch, for what somebody may have removed of it. One that can't be read counts as whole.
 func (v *verifier) batch(ctx context.Context, bid string) target.Batch {
 	if bid != "" {
 		if there, err := v.t.Batches(ctx, []string{bid}, v.dialect); err == nil {
 			return there[bid]
 		}
 	}
-	return target.Batch{There: true}
+	return target.Batch{There: true, State: newqueue.BatchProcessing, Folders: newqueue.BatchFolders}
 }
 
-// isCleaned reports whether the services' cleanup removes a batch, or has removed it: the batch's jobs first, and their entries with the batch.
+// isCleaned reports whether the services' cleanup removes a batch, or has removed it or a part of it: the batch's jobs first, and their entries with the batch.
 func isCleaned(b target.Batch) bool {
-	return !b.There || b.State == newqueue.BatchCompleted || b.State == newqueue.BatchDeleted
+	return b.State == "" || b.State == newqueue.BatchCompleted || b.State == newqueue.BatchDeleted
 }
 
 // checkLists looks for znodes in the layout's own lists that no reader knows, whoever made

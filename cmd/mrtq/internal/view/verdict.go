@@ -54,7 +54,7 @@ func Verdict(s *screen.Screen, v *migration.Verdict) {
 			}
 		}
 	}
-	screen.List(s, "What is left of jobs whose batch was deleted. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
+	screen.List(s, "What is left of jobs that were deleted, or whose batch was. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, func(line string) screen.Row { return screen.Row{line} })
 	lacking := slices.DeleteFunc(slices.Clone(v.Differences), func(d migration.Difference) bool { return d.Kind != notKept })
 	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, func(d migration.Difference) screen.Row { return screen.Row{d.Path} })
 	rest := v.NotMigrated
