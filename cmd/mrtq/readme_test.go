@@ -19,7 +19,7 @@ func TestReadmeScreens(t *testing.T) {
 	must(t, err)
 	terminal := newPageTerminal(t, "localhost:"+port)
 	must(t, os.CopyFS(filepath.Join(terminal.dir, "features/testdata"), os.DirFS("../../features/testdata")))
-	if said, code := terminal.run(t, "mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
+	if said, code := terminal.run(t, "export SAMPLES=features/testdata; mrtq restore "+pageServer+" --in features/testdata/deployed.ndjson"); code != 0 {
 		t.Fatal(said)
 	}
 	for path, least := range map[string]int{"../../README.md": 5, "../../docs/output.md": 6, "../../docs/practice.md": 2} {
