@@ -312,11 +312,15 @@ func (a Adviser) AfterRelease(s Situation, lifted []string, freed bool) Next {
 	case !freed:
 		return Next{Command: a.status(s)}
 	}
-	first := "start the new services, if they don't run yet"
-	if s.Run != nil && s.Run.State == migration.RunRolledBack { // these jobs are what rollbacks kept
-		first = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
+	next := Next{First: "start the new services, if they don't run yet", Command: a.watch(s)}
+	switch {
+	case s.Run == nil:
+	case s.Run.State == migration.RunRolledBack: // these jobs are what rollbacks kept
+		next.First = "start the new services, let them " + finish + ", and then let submissions to the legacy queue resume"
+	case !s.inTwoEnsembles():
+		next.First, next.With = "start the new services and follow, if they don't run yet", []string{a.follow(s)}
 	}
-	return Next{First: first, Command: a.watch(s)}
+	return next
 }
 
 // WhileServicesWork returns what to do while the services work, and when a verification has found nothing;
