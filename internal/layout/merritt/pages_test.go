@@ -3,7 +3,9 @@ package merritt_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,48 +16,78 @@ import (
 
 var update = flag.Bool("update", false, "write the pages again")
 
-var pages = []struct{ name, dialect, file string }{
-	{"merritt", "design", "layout-merritt.md"},
-	{"merritt", "mrt-zk", "layout-merritt-mrt-zk.md"},
+const layoutPage = "../../../docs/layout-merritt.md"
+
+var dialects = []string{"design", "mrt-zk"}
+
+// TestLayoutPage checks that docs/layout-merritt.md says what the maps say. -update writes it again.
+func TestLayoutPage(t *testing.T) {
+	var all []*layout.Map
+	for _, dialect := range dialects {
+		all = append(all, named(t, "merritt", dialect))
+	}
+	goldenfile.Compare(t, layoutPage, page(all), *update)
 }
 
-// TestDocuments checks that docs/layout-*.md say what the maps say. -update writes
-// them again.
-func TestDocuments(t *testing.T) {
-	for _, p := range pages {
-		goldenfile.Compare(t, "../../../docs/"+p.file, page(named(t, p.name, p.dialect)), *update)
-	}
-}
-
-func page(m *layout.Map) string {
-	heading := m.Title
-	if m.Dialect != "" {
-		heading += ", dialect " + m.Dialect
-	}
+func page(each []*layout.Map) string {
+	m := each[0]
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "# %s\n\n%s\n\n", mark(heading), mark(m.Says))
-	document := m.Document.Title
-	if m.Document.File != document {
-		document += " (" + m.Document.File + ")"
-	}
-	fmt.Fprintf(b, "Map `%s`, from %s.\n\n## Znodes\n\n", m.Name, mark(document))
-	fmt.Fprintln(b, "| znode | kind | data | what it is | who makes it, who changes it |\n|---|---|---|---|---|")
-	for _, n := range m.Nodes {
-		if !n.Folder {
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s | %s |\n", n.Path, kindWords(n), mark(dataWords(n)), mark(words(n)), mark(whoWords(n)))
-		}
-	}
-	fmt.Fprintln(b, "\nA name in braces stands for any name of its type:\n\n| type | names | example |\n|---|---|---|")
-	for _, t := range m.Types {
-		fmt.Fprintf(b, "| `%s` | %s | `%s` |\n", t.Name, mark(t.Says), t.Example)
-	}
-	fmt.Fprintln(b, "\n## Rules about several znodes\n\n| rule | znode | what it says | severity | document |\n|---|---|---|---|---|")
-	for _, r := range m.Others {
-		fmt.Fprintf(b, "| `%s` | `%s` | %s | %s | %s |\n", r.ID, r.Path, mark(r.Says), r.Severity, mark(r.Document))
-	}
-	fmt.Fprintf(b, "\n`mrtq check` also checks the kind, the name and the data of every znode, and what is missing or unknown below it. With these, there are %d rules. A rule's name is the znode's id and the kind of finding.\n", len(m.Rules()))
+	fmt.Fprintf(b, "# %s\n\n%s\n\nA row that only one dialect has names it. No reader looks at data that may be anything.\n\n## Znodes\n\n", mark(m.Title), mark(m.Says))
+	fmt.Fprintf(b, "| znode | kind | data | what it is | who makes it, who changes it |\n|---|---|---|---|---|\n%s", rows(each, nodeRows))
+	fmt.Fprintf(b, "\nA name in braces stands for any name of its type:\n\n| type | names | example |\n|---|---|---|\n%s", rows(each, typeRows))
+	fmt.Fprintf(b, "\n## Rules about several znodes\n\n| rule | znode | what it says | severity |\n|---|---|---|---|\n%s", rows(each, ruleRows))
+	fmt.Fprint(b, "\nIn dialect mrt-zk, the [requirements](requirements.md) of the deployed services are rules, too. `mrtq check` also checks the kind, the name and the data of every znode, and what is missing or unknown below it. A rule's name is the znode's id and the kind of finding.\n")
 	return b.String()
 }
+
+// rows are the rows of all maps, sorted by their first cells. There, a row that not all have names its dialect.
+func rows(each []*layout.Map, of func(*layout.Map) []string) string {
+	dialect := map[string]string{}
+	for _, m := range each {
+		for _, row := range of(m) {
+			if _, both := dialect[row]; both {
+				dialect[row] = ""
+			} else {
+				dialect[row] = " (" + m.Dialect + ")"
+			}
+		}
+	}
+	key := func(row string) string { return strings.ReplaceAll(row, "`", " ") } // a znode comes before those below it
+	var b strings.Builder
+	for _, row := range slices.SortedFunc(maps.Keys(dialect), func(a, b string) int { return strings.Compare(key(a), key(b)) }) {
+		path, rest, _ := strings.Cut(row, " | ")
+		fmt.Fprintf(&b, "%s%s | %s\n", path, dialect[row], rest)
+	}
+	return b.String()
+}
+
+func nodeRows(m *layout.Map) (rows []string) {
+	for _, n := range m.Nodes {
+		if !n.Folder {
+			rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s |", n.Path, kindWords(n), mark(dataWords(n)), mark(words(n)), mark(whoWords(n))))
+		}
+	}
+	return rows
+}
+
+func typeRows(m *layout.Map) (rows []string) {
+	for _, t := range m.Types {
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | `%s` |", t.Name, mark(t.Says), t.Example))
+	}
+	return rows
+}
+
+// ruleRows leaves out the requirements, which have a page of their own.
+func ruleRows(m *layout.Map) (rows []string) {
+	for _, r := range m.Others {
+		if !requirement.MatchString(r.ID) {
+			rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s | %s |", r.ID, r.Path, mark(r.Says), r.Severity))
+		}
+	}
+	return rows
+}
+
+var requirement = regexp.MustCompile(`^R\d\d`)
 
 func kindWords(n *layout.Node) string {
 	words := string(n.Kind)
@@ -76,11 +108,12 @@ func dataWords(n *layout.Node) string {
 	case n.Undocumented:
 		return "not checked"
 	case n.Codec == nil:
-		return "a folder; its data is not checked"
+		return "not checked"
 	case n.MayBeEmpty:
 		return n.Codec.Says + ", or nothing"
 	}
-	return n.Codec.Says
+	what, _, _ := strings.Cut(n.Codec.Says, ": ") // the page says once that no reader looks at anything
+	return what
 }
 
 func words(n *layout.Node) string {
@@ -115,8 +148,8 @@ func mark(s string) string {
 // project's own maps, this is a page of docs/ with a heading or a requirement on it, and
 // both must exist.
 func TestRulesCiteDocuments(t *testing.T) {
-	for _, p := range pages {
-		for _, rule := range named(t, p.name, p.dialect).Rules() {
+	for _, dialect := range dialects {
+		for _, rule := range named(t, "merritt", dialect).Rules() {
 			for cited := range strings.SplitSeq(rule.Document, "; ") {
 				page, part, _ := strings.Cut(cited, ", ")
 				text, err := os.ReadFile("../../../" + page)
