@@ -75,7 +75,7 @@ func TestExistingBatchStaysAsItIs(t *testing.T) {
 	})
 }
 
-// A batch that is not open takes no more jobs: the plan says what to do. When it was cleaned
+// A batch that is not open takes no more jobs: the plan leaves them out, and follow moves them. When it was cleaned
 // up, its name can be used again. A name that others use is refused.
 func TestBatchThatIsNotOpen(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
@@ -88,13 +88,13 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 			{"open", func(*site, string) {}, "", ""},
 			{"completed", func(s *site, bid string) {
 				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchCompleted))
-			}, "batch-finished", "completed"},
+			}, "", "bid-0-2"},
 			{"failed", func(s *site, bid string) {
 				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchFailed))
-			}, "batch-finished", "failed"},
+			}, "", "bid-0-2"},
 			{"reporting", func(s *site, bid string) {
 				s.set("/batches/"+bid+"/status", statusOf(t, d, newqueue.BatchReporting))
-			}, "batch-finished", "reporting"},
+			}, "", "bid-0-2"},
 			{"unreadable", func(s *site, bid string) { s.set("/batches/"+bid+"/status", []byte("by hand")) }, "batch-finished", ""},
 			{"cleaned up", func(s *site, bid string) { s.remove("/batches/"+bid, "/batch-uuids/bid-0") }, "", ""},
 			{"half cleaned up", func(s *site, bid string) { s.remove("/batches/" + bid) }, "batch-exists", "bid-0"},
@@ -120,6 +120,13 @@ func TestBatchThatIsNotOpen(t *testing.T) {
 					return
 				}
 				s.must(err)
+				if c.says != "" {
+					s.release()
+					s.follow()
+					if s.tree().Get("/batch-uuids/"+c.says) == nil {
+						t.Errorf("no %s", c.says)
+					}
+				}
 				if job := s.jobOf(ingest(2)); (string(s.data(job+"/bid")) == bid) != (c.name == "open") {
 					t.Errorf("%s is in %s", job, s.data(job+"/bid"))
 				}

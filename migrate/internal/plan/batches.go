@@ -44,7 +44,8 @@ func (b *Builder) newBatch(key rules.BatchKey, r migration.Record) *Batch {
 			Next: "give the legacy records of that batch another batchID"})
 	case before != nil && b.in.Names.Has(newqueue.BatchPath(before.ID)):
 		batch.ID, batch.All.ID, batch.New = before.ID, before.ID, false
-		batch.Ours = b.in.Target.Ledger.Runs[before.Run].ID == b.plan.Run
+		run := &b.in.Target.Ledger.Runs[before.Run]
+		batch.Ours, batch.Followed = run.ID == b.plan.Run, run.Origin.OneEnsemble
 	case before != nil && b.in.Names.Has(path): // without it, the batch was finished and cleaned up: another one can have its name
 		b.problem(migration.Problem{Kind: migration.ProblemBatchExists, Path: path, Message: fmt.Sprintf("batch %q was migrated before and then removed, but its name still exists", key.UUID),
 			Next: "wait until the services have cleaned it up; or find out who uses the name now, and rename one of the two"})
@@ -97,6 +98,10 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	if batch.New || batch.Adds == 0 || there.Open() || unfinished {
 		return
 	}
+	if !batch.Ours && batch.Followed && there.State != "" {
+		b.leave(batch)
+		return
+	}
 	state, next := string(there.State), "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"
 	if !there.There {
 		state = "removed"
@@ -106,4 +111,17 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 	}
 	b.problem(migration.Problem{Kind: migration.ProblemBatchFinished, Path: newqueue.BatchPath(batch.ID),
 		Message: fmt.Sprintf("batch %q was migrated before and is %s now; records that belong to it: %d", batch.UUID, state, batch.Adds), Next: next})
+}
+
+// leave leaves the records of a batch out, because that is there and not open: an earlier run has made it. Nobody cleans it up before the release.
+func (b *Builder) leave(batch *Batch) {
+	batch.Adds = 0
+	for i := range b.plan.Records {
+		line := &b.plan.Records[i]
+		if line.Batch != batch.PlanBatch || line.Action != migration.ActionCreate {
+			continue
+		}
+		line.Action, line.State, line.Batch, line.Reason = migration.ActionSkip, "", nil, "an earlier run has made its batch, which is not open"
+		b.warn("late", line.Path, "its batch was migrated before and takes no more jobs: after the release, follow moves it into one of the next name")
+	}
 }

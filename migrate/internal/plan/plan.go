@@ -36,6 +36,8 @@ type Batch struct {
 	All rules.Batch
 	// Ours says that the plan's own run creates the batch, or has created it.
 	Ours bool
+	// Followed says that follow can move records of the batch: the run that made it has both queues in one ensemble.
+	Followed bool
 	// Folders are those that exist.
 	Folders []newqueue.BatchFolder
 	// StatusVersion is the version of the status of a batch that exists.
