@@ -20,30 +20,22 @@ func (a *app) Phases(ctx context.Context, what string) (_ context.Context, finis
 	}), finish
 }
 
-const largeQueue = 20_000
-
 var seldom, spare sync.Once
 
 // collectSeldom lets garbage grow to four times what is in use, before it is collected: that is a fifth of the processor time of a
-// migration. What a queue of largeQueue records needs is little even so.
+// migration.
 func collectSeldom() {
 	if os.Getenv("GOGC") == "" {
 		seldom.Do(func() { debug.SetGCPercent(400) })
 	}
 }
 
-// spareMemory makes the command collect garbage more often rather than take much more than 600 bytes a record, if there are
-// many. So a million records fit into 750 MB.
+// spareMemory makes the command collect garbage more often rather than take much more than 600 bytes a record beside what any command needs.
+// So a million records fit into 750 MB.
 func spareMemory(records int) {
-	if records <= largeQueue || os.Getenv("GOMEMLIMIT") != "" {
-		return
+	if records > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		spare.Do(func() { debug.SetMemoryLimit(aCommand + int64(records)*aRecord) })
 	}
-	spare.Do(func() {
-		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(100)
-		}
-		debug.SetMemoryLimit(aCommand + int64(records)*aRecord)
-	})
 }
 
 const (
