@@ -93,8 +93,8 @@ var (
 	// ErrStale says that the source or the target has changed since an approved plan was
 	// made.
 	ErrStale = errors.New("the plan is stale")
-	// ErrRolledBack says that another migrator rolled a run back while this one waited.
-	ErrRolledBack = errors.New("a run was rolled back meanwhile")
+	// ErrRolledBack says that the run was rolled back: by another migrator while this one waited, or before [Follow] began.
+	ErrRolledBack = errors.New("a run was rolled back")
 	// ErrNoRun says that the target has no such run, or that it was rolled back.
 	ErrNoRun = errors.New("there is no run")
 	// ErrNotReleased says that records of a run were not handed over.

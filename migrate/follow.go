@@ -162,10 +162,14 @@ func (f *follower) follow(ctx context.Context) error {
 	if !f.opt.Once {
 		f.opt.Notify(fmt.Sprintf("follow looks at the legacy queue every %v, until it is ended", f.opt.Every))
 	}
+	said, at := 0, time.Now()
 	for {
 		f.soon = false
 		moved, err := f.look(ctx)
-		f.res.Moved += moved
+		if f.res.Moved += moved; f.res.Moved > said && time.Since(at) >= time.Minute && !f.opt.Once {
+			f.opt.Notify(fmt.Sprintf("moved until now: %d; waiting or staying: %d", f.res.Moved, len(f.staying())))
+			said, at = f.res.Moved, time.Now()
+		}
 		switch {
 		case errors.Is(err, apply.ErrTakenOver), errors.Is(err, apply.ErrChanged), errors.Is(err, plan.ErrSourceChanged):
 			if err := f.read(ctx); err != nil {

@@ -1,6 +1,7 @@
 package life_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -426,4 +427,34 @@ func (c *crowd) disturbance(o *operator) []*minizk.Injection {
 		return k.faults
 	}
 	return nil
+}
+
+// While something moves, follow says once a minute how much.
+func TestFollowSaysHowMuchMoves(t *testing.T) {
+	_, failed := world(t, newqueue.MrtZK, night{}, nil, func(e *explored) {
+		e.finishLegacy()
+		e.must("migrate", "release")
+		o := e.operator()
+		defer o.close()
+		ctx, end := context.WithCancel(e.ctx)
+		ended := make(chan error)
+		var said []string
+		go func() {
+			_, err := migrate.Follow(ctx, o.w, migrate.FollowOptions{Every: time.Second, Quiet: time.Second, Notify: func(text string) { said = append(said, text) }})
+			ended <- err
+		}()
+		for i := range 30 { // one every six seconds
+			e.deposited(e.newID(), fmt.Sprintf("bid-%d", 20+i), legacy.Pending)
+			time.Sleep(6 * time.Second)
+		}
+		time.Sleep(10 * time.Minute)
+		end()
+		must(<-ended)
+		if len(said) != 4 || !strings.HasPrefix(said[3], "moved until now: ") {
+			e.failf("follow says something else", "%q", said)
+		}
+	})
+	if failed != "" {
+		t.Error(failed)
+	}
 }
