@@ -15,6 +15,7 @@ import (
 	"mrtq/cmd/mrtq/internal/view"
 	"mrtq/harness/rehearse"
 	restored "mrtq/internal/restore"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
 )
@@ -36,7 +37,21 @@ var jsonOutputs = map[string]any{
 	"follow":   migration.Followed{},
 }
 
-// docs/json.md has a section for each command with -o json, with a row for each field that
+// jsonTypes are the types that docs/json.md describes once, because several commands print them.
+var jsonTypes = map[reflect.Type]string{
+	reflect.TypeFor[migration.Note]():           "note",
+	reflect.TypeFor[view.Record]():              "record",
+	reflect.TypeFor[migration.Choices]():        "choices",
+	reflect.TypeFor[migration.Problem]():        "problem",
+	reflect.TypeFor[migration.Verdict]():        "verdict",
+	reflect.TypeFor[migration.LegacyActivity](): "activity",
+	reflect.TypeFor[migration.Hold]():           "hold",
+	reflect.TypeFor[migration.Queues]():         "queues",
+	reflect.TypeFor[migration.Counts]():         "counts",
+	reflect.TypeFor[znode.ACL]():                "ACL",
+}
+
+// docs/json.md has a section for each command with -o json and for each of these types, with a row for each field that
 // exists, and no other rows.
 func TestJSONDocumented(t *testing.T) {
 	text := value(os.ReadFile("../../docs/json.md"))(t)
@@ -46,7 +61,12 @@ func TestJSONDocumented(t *testing.T) {
 		sections[strings.Trim(title, "`")] = body
 	}
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\|")
-	outputs := map[string]any{"A note": migration.Note{}}
+	outputs := map[string]any{}
+	for of, name := range jsonTypes {
+		if name != "verdict" { // its fields are in the section of verify
+			outputs["Type "+name] = reflect.Zero(of).Interface()
+		}
+	}
 	for _, c := range newRoot().Commands() {
 		output := c.Flags().Lookup("output")
 		if output == nil || !strings.Contains(output.Value.Type(), "json") {
@@ -85,8 +105,8 @@ func fields(t reflect.Type, path string) []string {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{path + ": time"}
-	case t == reflect.TypeFor[migration.Note]() && path != "":
-		return []string{path + ": note"}
+	case jsonTypes[t] != "" && path != "":
+		return []string{path + ": " + jsonTypes[t]}
 	case path == "": // a plan marshals itself: the same fields, with no list null
 	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
 		return []string{path + ": string"}
