@@ -49,8 +49,10 @@ func ReleaseOutcome(r *migrate.ReleaseResult, why error, restored bool) (tone sc
 		{len(r.Lifted) > 0, screen.Good, "done", screen.Count(len(r.Lifted), "hold", "holds") + " lifted: " + HoldNames(r.Lifted)},
 		{restored && why == nil && len(done) == 0 && did, screen.Good, "done", "the runs' records say now that the target was restored"},
 		{why == nil && !left && !did, screen.Good, "nothing to do", "nothing is held there"},
-		{why == nil && did && !slices.ContainsFunc(r.Left, migration.Hold.OfRun), attention, "done", "the migration itself holds no queue any more"},
-		{true, attention, "done", "no queue was released"},
+		{why == nil && !did, attention, "nothing to do", "no hold was lifted"},
+		{why == nil && !slices.ContainsFunc(r.Left, migration.Hold.OfRun), attention, "done", "the migration itself holds no queue any more"},
+		{why == nil, attention, "done", "the migration no longer holds what you named"},
+		{true, attention, "done", "no queue was released"}, // what the next table says takes its place
 	} {
 		if row.applies {
 			tone, word, text = row.tone, row.word, strings.Join(append(done, row.says), "; ")+"."
