@@ -39,7 +39,8 @@ in a state that the layout allows, or was removed. It lists jobs that were acted
 separately from damage, and the records about which somebody must decide.
 
 Give SOURCE only if the legacy queue is in another ensemble, or in another dump. Exit code 1
-unless the target matches the legacy records.`,
+unless the target matches the legacy records. A record that arrived since, which follow
+moves, is no difference.`,
 		Example: `  mrtq verify zk1:2181/new
   mrtq verify zk1:2181/new --quarantine mrtq-quarantine-zk1-2181-new.ndjson`,
 		Args: args("TARGET", "[SOURCE]"),
