@@ -86,13 +86,17 @@ func emptyLists(v reflect.Value) {
 // ReadPlan reads a saved plan. The error wraps [ErrPlanFile], or comes from r.
 func ReadPlan(r io.Reader) (*Plan, error) {
 	saved := struct {
-		Format int `json:"format"`
+		Format int    `json:"format"`
+		Path   string `json:"path"` // of a dump's znode
 		*alias
 		Count int `json:"count"`
 	}{alias: &alias{}}
 	dec := json.NewDecoder(r)
 	if err := dec.Decode(&saved); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPlanFile, text.PlainJSON(err))
+	}
+	if saved.Path != "" {
+		return nil, fmt.Errorf("%w: it is a dump", ErrPlanFile)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: there is more data after it, at byte %d", ErrPlanFile, dec.InputOffset())
