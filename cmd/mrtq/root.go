@@ -40,6 +40,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	a := &app{Screen: screen.New(stdout, stderr)}
 	a.Silence(a.conn.Silence.Elapsed)
 	cmd := a.root()
+	refuseUnknown(cmd)
 	cmd.SetArgs(args)
 	cmd.SetOut(a.Out)
 	cmd.SetErr(stderr)
@@ -128,10 +129,33 @@ func suggest(parent *cobra.Command, err error) error {
 	if _, other := fmt.Sscanf(err.Error(), "unknown command %q", &typed); other != nil {
 		return err
 	}
+	if parent.Name() == "help" {
+		parent = parent.Root()
+	}
 	if near := parent.SuggestionsFor(typed); len(near) > 0 {
 		return fmt.Errorf("unknown command %q; did you mean %s?", typed, near[0])
 	}
 	return fmt.Errorf("%w; see mrtq --help", err)
+}
+
+// refuseUnknown makes cobra's own commands refuse what they don't know. Without it they print a help, and end with 0.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err == nil && len(rest) > 0 {
+					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
+				}
+				return err
+			}
+		case "completion":
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
