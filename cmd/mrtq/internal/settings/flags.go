@@ -50,11 +50,12 @@ func Choice(f *pflag.FlagSet, p *string, name, short, usage string, choices ...s
 	Offer(f, name, choices...)
 }
 
-// goErrors are what Go's libraries say of values, and what people expect instead.
+// goErrors are what Go's libraries, and a choice that needs a reason, say of values, and what people expect instead.
 var goErrors = []struct {
 	says     *regexp.Regexp
 	expected string
 }{
+	{regexp.MustCompile(`" flag: expected one of 99, 89, 79$`), "expected 99, 89 or 79: the daemon Estimate may add 10 twice, and loses a job above 99"},
 	{regexp.MustCompile(`" flag: strconv\.ParseFloat: .*`), "expected a number, such as 0.01"},
 	{regexp.MustCompile(`" flag: strconv\.ParseBool: .*`), "expected true or false"},
 	{regexp.MustCompile(`" flag: strconv\.\w+: .*`), "expected a whole number"},
