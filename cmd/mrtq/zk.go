@@ -139,6 +139,10 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 		}
 	}
 	server, err := harness.Start(ctx, harness.Backend(c.backend), opt)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		_, port, _ := net.SplitHostPort(c.addr)
+		return fmt.Errorf("--addr %s: port %s is in use", c.addr, port)
+	}
 	if err != nil {
 		return err
 	}
