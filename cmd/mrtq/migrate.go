@@ -250,7 +250,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 		a.Conclude(screen.Bad, word, fmt.Sprintf("%s; %s.", text, wrote), a.advice.Next(migrate.StepDecide, at))
 		return exit.Check(err)
 	}
-	done, again := "nothing was migrated", "; run the same command again"
+	done, again := "nothing was written", "; run the same command again"
 	if out.Transactions > 0 {
 		done, again = c.wrote(out), runAgain
 	}
