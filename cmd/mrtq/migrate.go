@@ -14,7 +14,6 @@ import (
 	"mrtq/cmd/mrtq/internal/files"
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/view"
-	"mrtq/internal/zkconn"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
 )
@@ -257,11 +256,7 @@ func (c *migrateCmd) fail(a *app, out migrated, at advice.Situation, err error) 
 	if errors.Is(err, migrate.ErrInterrupted) {
 		return &partlyDone{err, done + again}
 	}
-	done = screen.Sentence(done)
-	if errors.Is(err, zkconn.ErrSessionLost) {
-		done += ". When a server can be reached, run the same command again to finish"
-	}
-	return withWayOut(a, &partlyDone{err, done}, at)
+	return withWayOut(a, &partlyDone{err, screen.Sentence(done)}, at)
 }
 
 func (c *migrateCmd) wrote(out migrated) string {

@@ -125,6 +125,9 @@ func TestServerThatStalls(t *testing.T) {
 			if took := time.Since(began); code != exit.Environment || took > 8*time.Second {
 				t.Errorf("%d after %s\n%s", code, took, said)
 			}
+			if strings.HasPrefix(command, "verify") && !strings.Contains(said, "\nNext:\n  mrtq "+s.words.Replace(command)) {
+				t.Errorf("it does not say what is next:\n%s", said)
+			}
 		})
 	}
 }

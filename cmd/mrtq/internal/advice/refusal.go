@@ -21,6 +21,7 @@ var refusals = []struct {
 	{migrate.ErrFollowed, words("end it when nothing arrives any more")},
 	{migrate.ErrNotReleased, row("", Adviser.release)},
 	{migrate.ErrHoldsChanged, row("", same)},
+	{migrate.ErrSessionLost, row("make sure that a server can be reached", same)},
 	{migrate.ErrContended, row("wait until there is less traffic", same)},
 	{migrate.ErrRefused, row("", same)},
 	{migrate.ErrTakenOver, row("", Adviser.status)},
