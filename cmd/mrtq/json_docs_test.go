@@ -61,7 +61,7 @@ func TestJSONDocumented(t *testing.T) {
 		sections[strings.Trim(title, "`")] = body
 	}
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([^|]+) \\|")
-	outputs := map[string]any{}
+	outputs := map[string]any{"A refusal": refusal{}}
 	for of, name := range jsonTypes {
 		if name != "verdict" { // its fields are in the section of verify
 			outputs["Type "+name] = reflect.Zero(of).Interface()

@@ -52,8 +52,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if a.Out.Err != nil {
 		err = lostOutput(a.Concluded(), a.Out.Err)
 	}
+	if output := ran.Flag("output"); err != nil && output != nil && output.Value.String() == "json" && !a.Out.Wrote {
+		a.JSON(refusal{err.Error(), adviceOf(err).Lines()})
+	}
 	a.End(err, adviceOf(err))
 	return exit.Code(err)
+}
+
+// refusal is what a command with -o json prints if it ended before it had a result to print.
+type refusal struct {
+	Error string   `json:"error"`
+	Next  []string `json:"next,omitempty"`
 }
 
 func (a *app) root() *cobra.Command {

@@ -36,6 +36,7 @@ func Sentence(text string) string {
 type Output struct {
 	io.Writer
 	Err   error
+	Wrote bool   // whether anything was written
 	clear func() // removes the meter's line from the terminal that both outputs share; may be nil
 }
 
@@ -44,6 +45,7 @@ func (o *Output) Write(b []byte) (int, error) {
 		o.clear()
 	}
 	n, err := o.Writer.Write(b)
+	o.Wrote = true
 	if o.Err == nil {
 		o.Err = err
 	}
