@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -13,8 +14,10 @@ type Row = []any
 
 // Table prints rows below a title, and a blank line: as plain columns. On a
 // terminal, columns that don't fit are below each row. Without rows it prints nothing.
-func (s *Screen) Table(title string, header []string, rows []Row) {
-	if len(rows) == 0 {
+func (s *Screen) Table(title string, header []string, rows []Row) { s.table(title, header, rows, 0) }
+
+func (s *Screen) table(title string, header []string, rows []Row, more int) {
+	if len(rows)+more == 0 {
 		return
 	}
 	if title != "" {
@@ -30,7 +33,9 @@ func (s *Screen) Table(title string, header []string, rows []Row) {
 		}
 	}
 	var lines []string
-	if screen, ok := Terminal(s.Out.Writer); ok {
+	if screen, ok := Terminal(s.Out.Writer); len(rows) == 0 {
+		// all of them are counted below
+	} else if ok {
 		columns, _ := Size(screen)
 		lines = fit(header, printable, columns)
 	} else {
@@ -39,23 +44,43 @@ func (s *Screen) Table(title string, header []string, rows []Row) {
 	for _, line := range lines {
 		s.Println(strings.TrimRight(line, " "))
 	}
+	if more > 0 {
+		s.Printf("%d more; -o json has all\n", more)
+	}
 	s.Println()
 }
 
-// MostRows is how many rows of a list [List] shows.
-const MostRows = 100
+// Matter says how much a row of a list matters to who reads it.
+type Matter int
 
-// List prints the first rows of a list as a table. If there are more, the title says so.
-func List[T any](s *Screen, title string, items []T, header []string, row func(T) Row) {
-	var rows []Row
-	for i, x := range items {
-		if i == MostRows {
-			title += fmt.Sprintf(" (the first %d of %d; -o json has all)", MostRows, len(items))
-			break
-		}
-		rows = append(rows, row(x))
+// How rows matter, in the order in which a list has them.
+const (
+	NeedsPerson Matter = iota // somebody must do or decide something
+	Unusual
+	Ordinary
+)
+
+const (
+	// MostRows is how many rows of a list [List] shows.
+	MostRows = 100
+	// mostOrdinary is how many rows a list has at most that shows ordinary ones, too: they are half of a small terminal.
+	mostOrdinary = 10
+)
+
+// List prints a list as a table: first what needs a person, then what is unusual, then a count of the rest. A short list has
+// all rows.
+func List[T any](s *Screen, title string, items []T, header []string, row func(T) (Matter, Row)) {
+	var by [Ordinary + 1][]Row
+	for _, x := range items {
+		matter, cells := row(x)
+		by[matter] = append(by[matter], cells)
 	}
-	s.Table(title, header, rows)
+	rows := slices.Concat(by[NeedsPerson], by[Unusual])
+	if len(items) <= mostOrdinary {
+		rows = append(rows, by[Ordinary]...)
+	}
+	rows = rows[:min(len(rows), MostRows)]
+	s.table(title, header, rows, len(items)-len(rows))
 }
 
 // fit shows a table on a screen of this width, so that nothing is cut off: as many columns

@@ -43,16 +43,6 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 		}
 	}
 	s.Table("", []string{"HOLD", "OWNER", "SINCE", "WHY"}, holds)
-	screen.List(s, "", st.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) screen.Row {
-		if l.Session == "" {
-			return screen.Row{l.Path, "none: it is persistent"}
-		}
-		return screen.Row{l.Path, l.Session}
-	})
-	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, func(path string) screen.Row { return screen.Row{path} })
-	screen.List(s, "No job of them is unfinished, and nobody reports them", st.Unreported, []string{"BATCH", "STATE", "SINCE"}, func(b migrate.UnreportedBatch) screen.Row {
-		return screen.Row{b.Path, b.State, timeText(b.Since)}
-	})
 	var legacy []screen.Row
 	for _, l := range st.Legacy {
 		var was migrate.LegacyStatus
@@ -70,31 +60,43 @@ func Status(s *screen.Screen, st, before *migrate.Status) {
 			since(before, len(l.AtLegacy), len(was.AtLegacy)), since(before, len(l.Undecided), len(was.Undecided)), since(before, len(l.AtWork), len(was.AtWork))})
 	}
 	tableOf(s, []string{"LEGACY QUEUE", "RECORDS", "TO HAND OVER", "NOT MIGRATED", "FINISHED", "LEFT OUT", "TO WITHDRAW", "TO DECIDE", "AT WORK"}, 3, legacy)
+	lists(s, st)
+}
+
+// lists prints first what needs a person.
+func lists(s *screen.Screen, st *migrate.Status) {
 	undecided(s, st.Undecided())
 	var work []migration.LegacyActivity
 	var both []migration.Note
+	var taken, unreadable, late []string
 	for _, l := range st.Legacy {
 		work, both = append(work, l.AtWork...), append(both, l.Twice...)
+		taken, unreadable, late = append(taken, l.AtLegacy...), append(unreadable, l.Unreadable...), append(late, l.NotMigrated...)
+	}
+	if run := st.Current(); run == nil || run.State != migration.RunDone {
+		taken, unreadable, late = nil, nil, nil // then that is where they should be
 	}
 	twice(s, both)
 	atWork(s, work)
-	for _, of := range []struct {
-		title string
-		paths func(migrate.LegacyStatus) []string
-	}{
-		{"Migrated, and taken by a legacy worker since: a release withdraws the job", func(l migrate.LegacyStatus) []string { return l.AtLegacy }},
-		{"They can't be read with these credentials", func(l migrate.LegacyStatus) []string { return l.Unreadable }},
-		{"Not migrated: in the legacy queue alone", func(l migrate.LegacyStatus) []string { return l.NotMigrated }},
-	} {
-		if run := st.Current(); run == nil || run.State != migration.RunDone {
-			break // then that is where they should be
+	screen.List(s, "They can't be read with these credentials", unreadable, []string{"LEGACY RECORD"}, pathRow(screen.NeedsPerson))
+	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, pathRow(screen.NeedsPerson))
+	screen.List(s, "No job of them is unfinished, and nobody reports them", st.Unreported, []string{"BATCH", "STATE", "SINCE"}, func(b migrate.UnreportedBatch) (screen.Matter, screen.Row) {
+		return screen.NeedsPerson, screen.Row{b.Path, b.State, timeText(b.Since)}
+	})
+	screen.List(s, "Migrated, and taken by a legacy worker since: a release withdraws the job", taken, []string{"LEGACY RECORD"}, pathRow(screen.Unusual))
+	screen.List(s, "", st.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) (screen.Matter, screen.Row) {
+		if l.Session == "" {
+			return screen.Unusual, screen.Row{l.Path, "none: it is persistent"}
 		}
-		var paths []string
-		for _, l := range st.Legacy {
-			paths = append(paths, of.paths(l)...)
-		}
-		screen.List(s, of.title, paths, []string{"LEGACY RECORD"}, func(path string) screen.Row { return screen.Row{path} })
-	}
+		return screen.Ordinary, screen.Row{l.Path, l.Session}
+	})
+	screen.List(s, notMigrated, late, []string{"LEGACY RECORD"}, pathRow(screen.Ordinary))
+}
+
+const notMigrated = "Not migrated: in the legacy queue alone"
+
+func pathRow(m screen.Matter) func(string) (screen.Matter, screen.Row) {
+	return func(path string) (screen.Matter, screen.Row) { return m, screen.Row{path} }
 }
 
 type stateCount struct {
