@@ -83,20 +83,32 @@ func List[T any](s *Screen, title string, items []T, header []string, row func(T
 	s.table(title, header, rows, len(items)-len(rows))
 }
 
-// fit shows a table on a screen of this width, so that nothing is cut off: as many columns
-// side by side as fit, the first at least, and the others below each row.
+// fit shows a table on a screen of this width, so that nothing is cut off: all columns side by side if they fit, with headings of
+// several lines if need be; else as many as fit, the first at least, and the others below each row.
 func fit(header []string, rows []Row, screen int) []string {
+	beside := columnsThatFit(header, rows, screen)
+	tall := strings.Split(strings.ReplaceAll(strings.Join(header, "\t"), " ", "\n"), "\t")
+	switch {
+	case beside == len(header):
+		return plainLines(header, rows)
+	case columnsThatFit(tall, rows, screen) == len(header):
+		return plainLines(tall, rows)
+	}
+	return stackedLines(header, rows, max(beside, 1), screen)
+}
+
+func columnsThatFit(header []string, rows []Row, screen int) int {
 	used := -1
 	for i, h := range header {
-		width := text.StringWidthWithoutEscSequences(h)
+		width := text.LongestLineLen(h)
 		for _, r := range rows {
 			width = max(width, text.StringWidthWithoutEscSequences(fmt.Sprint(r[i])))
 		}
-		if used += 1 + width; used > screen && i > 0 {
-			return stackedLines(header, rows, i, screen)
+		if used += 1 + width; used > screen {
+			return i
 		}
 	}
-	return plainLines(header, rows)
+	return len(header)
 }
 
 func plainLines(header []string, rows []Row) []string {

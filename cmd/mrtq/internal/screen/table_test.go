@@ -24,6 +24,14 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// If the headings alone are too wide, they have several lines, and a row has one.
+func TestFitHeadings(t *testing.T) {
+	got := strings.Join(fit([]string{"QUEUE", "TO HAND OVER", "AT WORK"}, []Row{{"/ingest", 12, 3}}, 18), "|")
+	if want := "QUEUE     TO   AT |        HAND WORK |        OVER      |/ingest   12    3 "; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // A stacked table of any width loses no word. No line is wider than the screen, unless its
 // first cell is.
 func TestStackedLosesNothing(t *testing.T) {
