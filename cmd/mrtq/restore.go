@@ -142,5 +142,5 @@ func (c *restoreCmd) print(a *app, r *restore.Result) {
 	for _, c := range r.Counters {
 		rows = append(rows, screen.Row{c.Path, fmt.Sprintf("its sequence counter is %d, and was %d when the dump was made: new sequential children get names that children of the dump had", c.Found, c.Wanted)})
 	}
-	screen.List(a.Screen, "", rows, []string{"ZNODE", "WHAT"}, func(r screen.Row) (screen.Matter, screen.Row) { return screen.Unusual, r })
+	screen.List(a.Screen, "", rows, []string{"ZNODE", "WHAT"}, func(r screen.Row) screen.Row { return r })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -151,20 +152,13 @@ func suggest(parent *cobra.Command, err error) error {
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		switch c.Name() {
-		case "help":
-			c.Args = func(_ *cobra.Command, args []string) error {
-				found, rest, err := root.Find(args)
-				if err == nil && len(rest) > 0 {
-					err = fmt.Errorf("unknown command %q for %q", rest[0], found.CommandPath())
-				}
-				return err
-			}
-		case "completion":
-			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		return cmp.Or(err, cobra.NoArgs(found, rest))
 	}
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.RunE = root.RunE
 }
 
 func (a *app) prepare(cmd *cobra.Command, args []string) error {

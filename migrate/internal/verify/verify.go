@@ -116,7 +116,7 @@ func (v *verifier) aboutRuns() {
 		run := &v.t.Ledger.Runs[i]
 		path := ledger.RunPath(run.ID)
 		if run.Unfinished() {
-			v.differ(migration.Difference{Kind: migration.DifferenceUnfinished, Path: path, Message: unfinished[run.State]})
+			v.differ(migration.Difference{Kind: migration.DifferenceUnfinished, Path: path, Message: "it is not finished: finish that first"})
 		}
 		if run.RestoredUnnoted() {
 			v.differ(migration.Difference{Kind: migration.DifferenceRestored, Path: path, Message: "it was restored from a backup: a job that was finished after the backup was made would run again"})
@@ -130,12 +130,6 @@ func (v *verifier) aboutRuns() {
 			}
 		}
 	}
-}
-
-// unfinished says what is not finished. Whether a command is at work on it, only status knows.
-var unfinished = map[migration.RunState]string{
-	migration.RunRunning:     "its migration is not finished: finish that first",
-	migration.RunRollingBack: "its rollback is not finished: finish that first",
 }
 
 func (v *verifier) isExact(run *migration.Run, q newqueue.QueueHold) bool {

@@ -2,7 +2,6 @@ package screen
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -33,9 +32,7 @@ func (s *Screen) table(title string, header []string, rows []Row, more int) {
 		}
 	}
 	var lines []string
-	if screen, ok := Terminal(s.Out.Writer); len(rows) == 0 {
-		// all of them are counted below
-	} else if ok {
+	if screen, ok := Terminal(s.Out.Writer); ok {
 		columns, _ := Size(screen)
 		lines = fit(header, printable, columns)
 	} else {
@@ -45,39 +42,35 @@ func (s *Screen) table(title string, header []string, rows []Row, more int) {
 		s.Println(strings.TrimRight(line, " "))
 	}
 	if more > 0 {
-		s.Printf("%d more; -o json has all\n", more)
+		s.Printf("Not shown: %d; -o json has all\n", more)
 	}
 	s.Println()
 }
 
-// Matter says how much a row of a list matters to who reads it.
-type Matter int
-
-// How rows matter, in the order in which a list has them.
 const (
-	NeedsPerson Matter = iota // somebody must do or decide something
-	Unusual
-	Ordinary
-)
-
-const (
-	// MostRows is how many rows of a list [List] shows.
+	// MostRows is how many rows of a list are shown.
 	MostRows = 100
-	// mostOrdinary is how many rows a list has at most that shows ordinary ones, too: they are half of a small terminal.
+	// mostOrdinary is how many rows a list has at most that shows the ordinary ones, too: half of a small terminal.
 	mostOrdinary = 10
 )
 
-// List prints a list as a table: first what needs a person, then what is unusual, then a count of the rest. A short list has
-// all rows.
-func List[T any](s *Screen, title string, items []T, header []string, row func(T) (Matter, Row)) {
-	var by [Ordinary + 1][]Row
+// List prints the first rows of a list as a table, and counts the rest.
+func List[T any](s *Screen, title string, items []T, header []string, row func(T) Row) {
+	Brief(s, title, items, header, row, func(T) bool { return false })
+}
+
+// Brief is [List] for what may be ordinary: that comes last. A long list only counts it.
+func Brief[T any](s *Screen, title string, items []T, header []string, row func(T) Row, ordinary func(T) bool) {
+	var rows, last []Row
 	for _, x := range items {
-		matter, cells := row(x)
-		by[matter] = append(by[matter], cells)
+		if ordinary(x) {
+			last = append(last, row(x))
+		} else {
+			rows = append(rows, row(x))
+		}
 	}
-	rows := slices.Concat(by[NeedsPerson], by[Unusual])
 	if len(items) <= mostOrdinary {
-		rows = append(rows, by[Ordinary]...)
+		rows = append(rows, last...)
 	}
 	rows = rows[:min(len(rows), MostRows)]
 	s.table(title, header, rows, len(items)-len(rows))
@@ -86,15 +79,13 @@ func List[T any](s *Screen, title string, items []T, header []string, row func(T
 // fit shows a table on a screen of this width, so that nothing is cut off: all columns side by side if they fit, with headings of
 // several lines if need be; else as many as fit, the first at least, and the others below each row.
 func fit(header []string, rows []Row, screen int) []string {
-	beside := columnsThatFit(header, rows, screen)
 	tall := strings.Split(strings.ReplaceAll(strings.Join(header, "\t"), " ", "\n"), "\t")
-	switch {
-	case beside == len(header):
-		return plainLines(header, rows)
-	case columnsThatFit(tall, rows, screen) == len(header):
-		return plainLines(tall, rows)
+	for _, headings := range [][]string{header, tall} {
+		if columnsThatFit(headings, rows, screen) == len(header) {
+			return plainLines(headings, rows)
+		}
 	}
-	return stackedLines(header, rows, max(beside, 1), screen)
+	return stackedLines(header, rows, max(columnsThatFit(header, rows, screen), 1), screen)
 }
 
 func columnsThatFit(header []string, rows []Row, screen int) int {

@@ -28,10 +28,8 @@ func Findings(out *screen.Screen, r *layout.Report) {
 		out.Table(title, []string{"ZNODE", "RULE", "FOUND", "EXPECTED", "WHAT TO DO", "DOCUMENT"}, rows)
 	}
 	working := slices.DeleteFunc(slices.Clone(r.Findings), func(f layout.Finding) bool { return f.LockedBy == "" })
-	screen.List(out, "Being worked on: a session has locked the job, batch or request, and may be between two writes", working, []string{"ZNODE", "RULE", "FOUND", "SESSION"},
-		func(f layout.Finding) (screen.Matter, screen.Row) {
-			return screen.Ordinary, screen.Row{f.Path, f.Rule, f.Found, f.LockedBy}
-		})
+	screen.Brief(out, "Being worked on: a session has locked the job, batch or request, and may be between two writes", working, []string{"ZNODE", "RULE", "FOUND", "SESSION"},
+		func(f layout.Finding) screen.Row { return screen.Row{f.Path, f.Rule, f.Found, f.LockedBy} }, all)
 }
 
 var severityTitles = map[layout.Severity]string{layout.Error: "Errors", layout.Warning: "Warnings", layout.Info: "Notes"}

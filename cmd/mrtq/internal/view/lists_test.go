@@ -92,14 +92,14 @@ func TestListsShowWhatMattersFirst(t *testing.T) {
 			var out bytes.Buffer
 			show(screen.New(&out, io.Discard))
 			order, last := []string{"person", "unusual", "ordinary"}, 0
-			for _, m := range regexp.MustCompile(`(?m)^(?:deleteall )?(person|unusual|ordinary)|^(\d+) more; -o json has all$`).FindAllStringSubmatch(out.String(), -1) {
+			for _, m := range regexp.MustCompile(`(?m)^(?:deleteall )?(person|unusual|ordinary)|^Not shown: (\d+); -o json has all$`).FindAllStringSubmatch(out.String(), -1) {
 				at := slices.Index(order, m[1])
 				if at >= 0 && at < last || m[1] == "ordinary" {
 					t.Fatalf("%s comes after %s, or is not counted:\n%s", m[0], order[last], out.String())
 				}
 				last = max(last, at)
 			}
-			if !strings.Contains(out.String(), " more; -o json has all") {
+			if !strings.Contains(out.String(), "\nNot shown: ") {
 				t.Errorf("nothing is counted:\n%s", out.String())
 			}
 		})

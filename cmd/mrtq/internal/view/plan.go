@@ -30,8 +30,8 @@ func Plan(s *screen.Screen, p *migration.Plan) {
 	}
 	s.Println()
 	s.Table("", []string{"RECORDS", "COUNT"}, countRows(p))
-	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migration.Tally) (screen.Matter, screen.Row) {
-		return screen.Unusual, screen.Row{string(t.Queue), t.Status, t.State, t.Count}
+	screen.List(s, "", p.Tallies(), []string{"QUEUE", "STATUS", "BECOMES", "COUNT"}, func(t migration.Tally) screen.Row {
+		return screen.Row{string(t.Queue), t.Status, t.State, t.Count}
 	})
 	if n := len(p.Batches); n > 0 {
 		made := 0
@@ -157,9 +157,7 @@ func printProblems(s *screen.Screen, p *migration.Plan) {
 // printLocks prints the legacy locks (docs/night.md, "3.4 Remove leftover locks").
 func printLocks(s *screen.Screen, p *migration.Plan) {
 	screen.List(s, "Legacy locks: the release does not lift the hold of ingest while one is left. A lock that stays when all legacy workers are stopped was left by one that died: remove it", p.Locks, []string{"LOCK", "SINCE", "DATA", "CONSUMED RECORD"},
-		func(l migration.LegacyLock) (screen.Matter, screen.Row) {
-			return screen.NeedsPerson, screen.Row{l.Path, l.Time, l.Data, l.Record}
-		})
+		func(l migration.LegacyLock) screen.Row { return screen.Row{l.Path, l.Time, l.Data, l.Record} })
 }
 
 func printMigratedBefore(s *screen.Screen, p *migration.Plan) {
@@ -172,9 +170,7 @@ func printMigratedBefore(s *screen.Screen, p *migration.Plan) {
 			changed = append(changed, r)
 		}
 	}
-	row := func(r migration.PlanRecord) (screen.Matter, screen.Row) {
-		return screen.Unusual, screen.Row{r.Path, r.Job, r.Reason}
-	}
+	row := func(r migration.PlanRecord) screen.Row { return screen.Row{r.Path, r.Job, r.Reason} }
 	screen.List(s, "Migrated before, and the job removed: not created again", removed, []string{"RECORD", "JOB", "WHY"}, row)
 	screen.List(s, "Migrated before, and changed since: neither the record nor its job is changed", changed, []string{"RECORD", "JOB", "WHY"}, row)
 }

@@ -14,8 +14,8 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 		return
 	}
 	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, rehearsalRows(r))
-	screen.List(s, "Not as the plan predicts", r.Differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) (screen.Matter, screen.Row) {
-		return screen.NeedsPerson, screen.Row{string(d.Kind), d.Path, d.Message}
+	screen.List(s, "Not as the plan predicts", r.Differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
+		return screen.Row{string(d.Kind), d.Path, d.Message}
 	})
 	if r.Cutover != nil {
 		cutover(s, r.Cutover)

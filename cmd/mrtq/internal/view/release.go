@@ -21,19 +21,13 @@ func Release(s *screen.Screen, r *migrate.ReleaseResult) {
 
 func twice(s *screen.Screen, records []migration.Note) {
 	screen.List(s, "Both queues may have done the work of these, because a hold was lifted by hand: the record is gone, and its job was begun before", records, []string{"LEGACY RECORD", "JOB OR REQUEST"},
-		func(n migration.Note) (screen.Matter, screen.Row) {
-			return screen.NeedsPerson, screen.Row{n.Record, n.Job}
-		})
+		func(n migration.Note) screen.Row { return screen.Row{n.Record, n.Job} })
 }
 
 func atWork(s *screen.Screen, work []migration.LegacyActivity) {
-	screen.List(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migration.LegacyActivity) (screen.Matter, screen.Row) {
-		matter := screen.NeedsPerson
-		if w.What == migration.ActivityWaiting { // a legacy worker takes it
-			matter = screen.Ordinary
-		}
-		return matter, screen.Row{w.Path, string(w.What), timeText(w.Since)}
-	})
+	screen.Brief(s, "At work in the legacy queue", work, []string{"RECORD OR LOCK", "WHAT", "SINCE"}, func(w migration.LegacyActivity) screen.Row {
+		return screen.Row{w.Path, string(w.What), timeText(w.Since)}
+	}, func(w migration.LegacyActivity) bool { return w.What == migration.ActivityWaiting })
 }
 
 // ReleaseOutcome returns what a release has done, and why a queue was not lifted. restored says that the operator knows that the target was

@@ -40,32 +40,23 @@ func isCompleted(i migration.Note) bool { return strings.EqualFold(i.State, "com
 
 // Rollback prints the jobs and requests that a rollback leaves.
 func Rollback(s *screen.Screen, u *migrate.RollbackResult) {
-	row := func(m screen.Matter) func(migration.Note) (screen.Matter, screen.Row) {
-		return func(i migration.Note) (screen.Matter, screen.Row) {
-			return m, screen.Row{i.Record, i.Job, i.State, i.Why}
-		}
-	}
+	row := func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job, i.State, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "STATE", "WHY"}
 	undecided(s, u.Undecided)
 	for _, list := range [][]migration.Note{u.AtWork, u.Keeps, u.Forced} {
 		slices.SortFunc(list, func(a, b migration.Note) int { return cmp.Compare(a.Record, b.Record) })
 	}
-	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row(screen.NeedsPerson))
-	screen.List(s, fmt.Sprintf("Stay: %d", len(u.Keeps)), u.Keeps, header, func(i migration.Note) (screen.Matter, screen.Row) {
-		if isCompleted(i) {
-			return row(screen.Ordinary)(i)
-		}
-		return row(screen.NeedsPerson)(i) // it is the only copy
-	})
-	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row(screen.Unusual))
+	screen.List(s, fmt.Sprintf("Locked by a worker: %d", len(u.AtWork)), u.AtWork, header, row)
+	screen.Brief(s, fmt.Sprintf("Stay: %d", len(u.Keeps)), u.Keeps, header, row, isCompleted) // others are only copies
+	screen.List(s, fmt.Sprintf("Removed by --force, although begun or damaged: %d", len(u.Forced)), u.Forced, header, row)
 }
 
 func undecided(s *screen.Screen, records []migration.Note) {
-	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migration.Note) (screen.Matter, screen.Row) {
+	screen.List(s, fmt.Sprintf("Somebody must decide which queue has the work of %s", screen.Count(len(records), "record", "records")), records, []string{"LEGACY RECORD", "JOB OR REQUEST", "WHY"}, func(u migration.Note) screen.Row {
 		why := u.Question.Says()
 		if u.Why != "" {
 			why += "; what was decided can't be done yet: " + u.Why
 		}
-		return screen.NeedsPerson, screen.Row{u.Record, u.Job, why}
+		return screen.Row{u.Record, u.Job, why}
 	})
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,26 +79,23 @@ func lists(s *screen.Screen, st *migrate.Status) {
 	}
 	twice(s, both)
 	atWork(s, work)
-	screen.List(s, "They can't be read with these credentials", unreadable, []string{"LEGACY RECORD"}, pathRow(screen.NeedsPerson))
-	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, pathRow(screen.NeedsPerson))
-	screen.List(s, "No job of them is unfinished, and nobody reports them", st.Unreported, []string{"BATCH", "STATE", "SINCE"}, func(b migrate.UnreportedBatch) (screen.Matter, screen.Row) {
-		return screen.NeedsPerson, screen.Row{b.Path, b.State, timeText(b.Since)}
+	screen.List(s, "They can't be read with these credentials", unreadable, []string{"LEGACY RECORD"}, path)
+	screen.List(s, "In Processing, and nobody has locked them: no worker takes these again", st.Abandoned, []string{"ACCESS REQUEST"}, path)
+	screen.List(s, "No job of them is unfinished, and nobody reports them", st.Unreported, []string{"BATCH", "STATE", "SINCE"}, func(b migrate.UnreportedBatch) screen.Row {
+		return screen.Row{b.Path, b.State, timeText(b.Since)}
 	})
-	screen.List(s, "Migrated, and taken by a legacy worker since: a release withdraws the job", taken, []string{"LEGACY RECORD"}, pathRow(screen.Unusual))
-	screen.List(s, "", st.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) (screen.Matter, screen.Row) {
-		if l.Session == "" {
-			return screen.Unusual, screen.Row{l.Path, "none: it is persistent"}
-		}
-		return screen.Ordinary, screen.Row{l.Path, l.Session}
-	})
-	screen.List(s, notMigrated, late, []string{"LEGACY RECORD"}, pathRow(screen.Ordinary))
+	screen.List(s, "Migrated, and taken by a legacy worker since: a release withdraws the job", taken, []string{"LEGACY RECORD"}, path)
+	screen.Brief(s, "", st.Locks, []string{"LOCK", "SESSION"}, func(l migrate.LockStatus) screen.Row {
+		return screen.Row{l.Path, cmp.Or(l.Session, "none: it is persistent")}
+	}, func(l migrate.LockStatus) bool { return l.Session != "" })
+	screen.Brief(s, notMigrated, late, []string{"LEGACY RECORD"}, path, all)
 }
 
 const notMigrated = "Not migrated: in the legacy queue alone"
 
-func pathRow(m screen.Matter) func(string) (screen.Matter, screen.Row) {
-	return func(path string) (screen.Matter, screen.Row) { return m, screen.Row{path} }
-}
+func path(path string) screen.Row { return screen.Row{path} }
+
+func all[T any](T) bool { return true }
 
 type stateCount struct {
 	what string

@@ -40,32 +40,28 @@ func Verdict(s *screen.Screen, v *migration.Verdict) {
 	s.Table("", []string{"RECORDS", "COUNT"}, append(rows, screen.Row{"all", r.Total}))
 	acted := len(groups) - 1 // the only group that needs nobody
 	for _, g := range groups[:acted] {
-		differences(s, v, g.is, g.title, screen.NeedsPerson)
+		differences(s, v, g.is, g.title)
 	}
 	var left, lacking []string
 	for _, d := range v.Differences {
-		for _, path := range d.Remove {
-			left = append(left, "deleteall "+path)
+		for _, at := range d.Remove {
+			left = append(left, "deleteall "+at)
 		}
 		if d.Kind == notKept {
 			lacking = append(lacking, d.Path)
 		}
 	}
-	screen.List(s, "What is left of jobs that were deleted, or whose batch was. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, pathRow(screen.NeedsPerson))
-	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, pathRow(screen.NeedsPerson))
-	differences(s, v, groups[acted].is, groups[acted].title, screen.Unusual)
-	note := func(i migration.Note) (screen.Matter, screen.Row) {
-		return screen.Unusual, screen.Row{i.Record, i.Job, i.Why}
-	}
+	screen.List(s, "What is left of jobs that were deleted, or whose batch was. If nobody needs it, remove it with these lines, in zkCli.sh at the same address and chroot", left, []string{"LINE"}, path)
+	screen.List(s, "Not in the quarantine file: these can't be decoded, and the new queue does not hold their bytes", lacking, []string{"LEGACY RECORD"}, path)
+	differences(s, v, groups[acted].is, groups[acted].title)
+	note := func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job, i.Why} }
 	header := []string{"LEGACY RECORD", "JOB OR REQUEST", "WHAT"}
 	screen.List(s, "Migrated, and taken by a legacy worker since: a release withdraws the job", v.Legacy, header, note)
 	screen.List(s, "Also", v.Notices, header, note)
 	if v.State == migration.RunDone { // else that is where they should be
-		screen.List(s, notMigrated, v.NotMigrated, header[:1], pathRow(screen.Ordinary))
+		screen.Brief(s, notMigrated, v.NotMigrated, header[:1], path, all)
 	}
-	screen.List(s, "Removed: finished and cleaned up, or deleted", v.Removed, header[:2], func(i migration.Note) (screen.Matter, screen.Row) {
-		return screen.Ordinary, screen.Row{i.Record, i.Job}
-	})
+	screen.Brief(s, "Removed: finished and cleaned up, or deleted", v.Removed, header[:2], func(i migration.Note) screen.Row { return screen.Row{i.Record, i.Job} }, all)
 	compared := screen.Count(v.Nodes, "znode", "znodes") + " compared"
 	if v.Unrelated > 0 {
 		compared += fmt.Sprintf(". The target also has %s that no run created", screen.Count(v.Unrelated, "job, request or batch", "jobs, requests and batches"))
@@ -79,14 +75,14 @@ func Verdict(s *screen.Screen, v *migration.Verdict) {
 	}
 }
 
-func differences(s *screen.Screen, v *migration.Verdict, is migration.DifferenceGroup, title string, matter screen.Matter) {
+func differences(s *screen.Screen, v *migration.Verdict, is migration.DifferenceGroup, title string) {
 	of := slices.DeleteFunc(slices.Clone(v.Differences), func(d migration.Difference) bool { return d.Kind.Group() != is || d.Kind == notKept })
 	header := []string{"RECORD OR ZNODE", "DIFFERENCE", "WHAT"}
 	if is == migration.DamageGroup {
 		header = append(header, "WHO CAN CAUSE IT")
 	}
-	screen.List(s, title, of, header, func(d migration.Difference) (screen.Matter, screen.Row) {
-		return matter, screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}[:len(header)]
+	screen.List(s, title, of, header, func(d migration.Difference) screen.Row {
+		return screen.Row{d.Path, string(d.Kind), d.Message, cmp.Or(d.By, "nobody who follows the documents")}[:len(header)]
 	})
 }
 
