@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -23,6 +25,10 @@ type HoldOptions struct {
 // HoldResult is what Hold did.
 type HoldResult struct {
 	Held []string `json:"held"` // the holds that By is an owner of now
+	// Unknown are the Collections of which no batch is there, so that a name may be misspelt, and Profiles are the collections of the batches that
+	// are there, in byte order. Both are empty without Collections.
+	Unknown  []string `json:"unknown"`
+	Profiles []string `json:"profiles"`
 }
 
 // Hold holds queues or collections. A hold that is there already gets one more owner. The
@@ -36,14 +42,54 @@ func Hold(ctx context.Context, dst *Writer, opt HoldOptions) (*HoldResult, error
 		return nil, fmt.Errorf("%w: it has neither %s nor %s", ErrNoQueue, newqueue.JobsPath, newqueue.LocksPath)
 	}
 	owner := migration.HoldOwner{By: opt.By, At: now(), Why: opt.Why}
-	held := &HoldResult{Held: []string{}}
+	held := &HoldResult{Held: []string{}, Unknown: []string{}, Profiles: []string{}}
 	for _, path := range holdPaths(opt) {
 		if err := addOwner(ctx, dst, path, owner); err != nil {
 			return held, cancelled(err)
 		}
 		held.Held = append(held.Held, path)
 	}
+	if len(opt.Collections) == 0 {
+		return held, nil
+	}
+	if held.Profiles, err = profiles(ctx, &dst.Reader); err != nil {
+		return held, cancelled(err)
+	}
+	for _, c := range opt.Collections {
+		if !slices.Contains(held.Profiles, c) {
+			held.Unknown = append(held.Unknown, c)
+		}
+	}
 	return held, nil
+}
+
+// profiles are the collections of the batches that are there, in byte order. A submission that can't be read names none.
+func profiles(ctx context.Context, r *Reader) ([]string, error) {
+	dialect, err := DialectAt(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	bids, err := r.Children(ctx, newqueue.BatchesPath)
+	if err != nil && !errors.Is(err, znode.ErrNoNode) {
+		return nil, err
+	}
+	all := map[string]bool{}
+	for some := range slices.Chunk(bids, 1000) {
+		var paths []string
+		for _, bid := range some {
+			paths = append(paths, newqueue.BatchPath(bid)+"/submission")
+		}
+		nodes, err := r.GetAll(ctx, paths)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			if submission, err := newqueue.Parse[newqueue.Submission](dialect, n.Data); err == nil && submission.ProfileName != "" {
+				all[submission.ProfileName] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(all)), nil
 }
 
 func holdPaths(opt HoldOptions) (paths []string) {

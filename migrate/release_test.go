@@ -14,6 +14,7 @@ import (
 	"mrtq/harness/minizk"
 	"mrtq/internal/layout/merritt"
 	"mrtq/internal/znode"
+	"mrtq/legacy"
 	"mrtq/migrate"
 	"mrtq/newqueue"
 	"mrtq/newqueue/client"
@@ -232,4 +233,18 @@ func TestHoldAtOnce(t *testing.T) {
 	if owners := s.status().Holds[0].Owners; len(owners) != people+1 {
 		t.Errorf("%+v", owners)
 	}
+}
+
+// A collection that no batch is of may be misspelt: hold says which are there.
+func TestHoldOfAnUnknownCollection(t *testing.T) {
+	each(t, func(t *testing.T, d newqueue.Dialect) {
+		other := job("b", "2")
+		other["profile"] = "other_content"
+		s := serve(t, queueTree(t, map[string][]byte{ingest(1): record(t, legacy.Pending, job("a", "1")), ingest(2): record(t, legacy.Pending, other)}), d)
+		s.mustMigrate(s.options())
+		held := value(migrate.Hold(t.Context(), s.w, migrate.HoldOptions{Collections: []string{"other_content", "merrit_content"}, By: "ops"}))(s)
+		if len(held.Held) != 2 || !slices.Equal(held.Unknown, []string{"merrit_content"}) || !slices.Equal(held.Profiles, []string{"merritt_content", "other_content"}) {
+			t.Errorf("%+v", held)
+		}
+	})
 }

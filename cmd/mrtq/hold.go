@@ -61,8 +61,8 @@ func (a *app) holdCmd() *cobra.Command {
 respect holds start no new work on what is held. They finish the work that they have
 started. A hold has a list of owners: who set it, when, and why. mrtq status shows
 them. If somebody else holds a queue already, hold adds you as one more owner, and
-the queue stays held until each owner has let go. A collection's name is not
-checked: a misspelt one holds nothing.
+the queue stays held until each owner has let go. If no batch is of a collection
+that you name, hold says so, and names those that are there.
 
 mrtq release lifts the holds of a migration, and with --others those of people. It lifts
 a hold on a collection only if --collection names it.`,
@@ -105,7 +105,12 @@ func (c *holdCmd) run(ctx context.Context, a *app, target string) error {
 	if len(c.collections) > 0 {
 		text += " A collection stays held until mrtq release --collection names it."
 	}
-	a.Conclude(screen.Good, "done", text, advice.Next{})
+	tone := screen.Good
+	if len(held.Unknown) > 0 {
+		tone = screen.Attention
+		text += fmt.Sprintf(" No batch is of %s: look whether it is misspelt. Those that are there: %s.", strings.Join(held.Unknown, ", "), cmp.Or(strings.Join(held.Profiles, ", "), "none"))
+	}
+	a.Conclude(tone, "done", text, advice.Next{})
 	return nil
 }
 

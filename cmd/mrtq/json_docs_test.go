@@ -35,6 +35,7 @@ var jsonOutputs = map[string]any{
 	"hold":     migrate.HoldResult{},
 	"release":  migrate.ReleaseResult{},
 	"follow":   migration.Followed{},
+	"version":  built{},
 }
 
 // jsonTypes are the types that docs/json.md describes once, because several commands print them.

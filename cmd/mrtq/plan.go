@@ -48,7 +48,7 @@ another choice, change the record in the legacy queue first, or its job afterwar
 	a.conn.RateFlag(f)
 	outputFlag(f, &c.output, "json")
 	f.StringVar(&c.out, "out", "", "`file` to save the plan to, as JSON")
-	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists")
+	f.BoolVar(&c.force, "force", false, "replace the file of --out if it exists; one of a plan that is not ready is replaced without it")
 	return cmd
 }
 
@@ -57,7 +57,13 @@ func (c *planCmd) run(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !c.force}}, s.source.named(), s.target.named()); err != nil {
+	// A plan that is not ready can't be applied, so its file is free for the next one.
+	replace := c.force
+	if files.IsRegular(c.out) {
+		old, _, _ := readPlan(c.out)
+		replace = replace || old != nil && old.Blocked()
+	}
+	if err := a.checkFiles([]files.Named{{By: "--out", Path: c.out, New: !replace}}, s.source.named(), s.target.named()); err != nil {
 		return err
 	}
 	plan, err := c.make(ctx, a, s)

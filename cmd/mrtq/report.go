@@ -80,7 +80,7 @@ func (c *reportCmd) read() (*planpage.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &planpage.Data{Plan: plan, Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(text)), Version: version()}
+	d := &planpage.Data{Plan: plan, Made: time.Now(), PlanID: fmt.Sprintf("%x", sha256.Sum256(text)), Version: thisBuild().String()}
 	if c.rehearsal == "" {
 		return d, nil
 	}

@@ -79,7 +79,7 @@ one: preview, migrate, verify, and roll back if needed.`,
 		PersistentPreRunE:          a.prepare,
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.Version = version()
+	root.Version = thisBuild().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -99,7 +99,7 @@ one: preview, migrate, verify, and roll back if needed.`,
 	help.AddGroup(root, "Servers and tests", a.dumpCmd(), a.restoreCmd(), a.zkCmd(),
 		acceptcmd.Command(acceptcmd.Env{Screen: a.Screen, Conn: &a.conn, Verbose: &a.verbose, Advice: &a.advice, CheckFiles: a.checkFiles, Args: args("[FOLDER]")}))
 	help.AddGroup(root, "Help topics", topics()...)
-	root.AddCommand(acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}), versionCmd())
+	root.AddCommand(acceptcmd.Driver(acceptcmd.Env{Screen: a.Screen, Args: args()}), a.versionCmd())
 	settings.RefuseEmpty(root)
 	settings.Complete(root)
 	root.SetHelpFunc(help.Print)
