@@ -74,7 +74,7 @@ func Example() {
 }
 
 // A worker has to stop in the middle of its work. Another one gets the job.
-func ExampleQueue_NextJob() {
+func ExampleQueue_Work() {
 	server, err := minizk.Start(minizk.Options{}) // or a ZooKeeper of your own
 	check(err)
 	defer server.Close()
@@ -90,27 +90,10 @@ func ExampleQueue_NextJob() {
 	check(err)
 
 	ctx, stop := context.WithCancel(context.Background())
-	work := func(ctx context.Context, _ *client.Job) error {
+	check(q.Work(ctx, newqueue.JobPending, func(ctx context.Context, _ *client.Job) error {
 		stop() // as a signal does, see signal.NotifyContext
 		return ctx.Err()
-	}
-	worker := func() error {
-		job, err := q.NextJob(ctx, newqueue.JobPending)
-		if err != nil {
-			return err
-		}
-		err = work(ctx, job)
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-		defer cancel()
-		switch {
-		case err == nil:
-			return job.Succeed(end)
-		case ctx.Err() != nil:
-			return job.Unlock(end) // another worker gets it
-		}
-		return job.Fail(end, err.Error())
-	}
-	check(worker())
+	}, nil))
 	job, err := q.AcquireJob(context.Background(), newqueue.JobPending)
 	check(err)
 	fmt.Println(job.ID, "of", bid, "is", job.Status.State)
