@@ -1,13 +1,17 @@
 package migrate_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"mrtq/harness/minizk"
+	"mrtq/internal/jute"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/migrate"
@@ -166,6 +170,36 @@ func TestFollowBesideOthers(t *testing.T) {
 	}
 }
 
+// A person's hold is lifted while follow moves records: release takes its turn, and reads again what has changed.
+func TestReleaseOfAHoldBesideFollow(t *testing.T) {
+	s := serve(t, queueTree(t, pendings(t, 3, 2)), newqueue.MrtZK)
+	s.mustMigrate(s.options())
+	s.release()
+	s.hold("ops", newqueue.HoldIngest)
+	other, _ := s.open("/")
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := migrate.Follow(ctx, other, migrate.FollowOptions{Every: time.Millisecond, Quiet: time.Millisecond})
+		ended <- err
+	}()
+	s.beforeEach(func(op minizk.Op) bool { return op.Session == s.session && op.Write }, func(n int) {
+		if n == 1 { // it has read everything
+			s.create(ingest(11), record(t, legacy.Pending, job("9", "11")))
+			for s.has(ingest(11)) {
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	if res, err := s.tryRelease(migrate.ReleaseOptions{Queues: []newqueue.QueueHold{newqueue.HoldIngest}, Others: true}); err != nil || len(res.Lifted) != 1 {
+		t.Errorf("%v, %+v", err, res)
+	}
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // A reporter that is stopped at each of its steps, while follow looks: a job that comes late is in the report of its batch, or in another batch.
 func TestFollowBesideAReporter(t *testing.T) {
 	each(t, func(t *testing.T, d newqueue.Dialect) {
@@ -270,5 +304,74 @@ func TestStatusWhileFollowMoves(t *testing.T) {
 	})
 	if res := s.follow(); res.Moved != 1 || looks == 0 {
 		t.Errorf("%+v", res)
+	}
+}
+
+// What happens while follow runs, in a queue with more records that stay than one look takes: what comes next is moved all the same.
+func TestFollowGoesOn(t *testing.T) {
+	const stay = 1200
+	for name, happens := range map[string]func(s *site){
+		"nothing": func(*site) {},
+		"the queue is removed, and made again": func(s *site) {
+			s.remove("/ingest")
+			s.create("/ingest", nil)
+		},
+		"the queue is restored from a dump of before the release": func(s *site) {
+			s.remove("/ingest")
+			s.create("/ingest", nil)
+			for n := 1; n <= 3; n++ {
+				s.create(ingest(n), record(t, legacy.Pending, job("0", fmt.Sprint(n)))) // each was handed over
+			}
+		},
+		"the servers throttle": func(s *site) {
+			n, chained := 0, s.transactions(s.session)
+			s.server.Inject(minizk.Fault{On: func(op minizk.Op) bool {
+				if chained(op) {
+					n++
+				}
+				return chained(op) && n%3 == 1
+			}, Do: minizk.Refuse(jute.ThrottledOp)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, queueTree(t, pendings(t, 3, 3)), newqueue.MrtZK)
+			s.mustMigrate(s.options())
+			s.release()
+			for n := range stay {
+				s.create(ingest(1000+n), []byte("garbage"))
+			}
+			ctx, end := context.WithCancel(t.Context())
+			events, ended := make(chan migration.Followed, 2*stay), make(chan error, 1)
+			go func() {
+				_, err := migrate.Follow(ctx, s.w, migrate.FollowOptions{Every: time.Millisecond, Quiet: time.Millisecond, Each: func(r migration.Followed) { events <- r }})
+				ended <- err
+				close(events)
+			}()
+			moves := func(n int) {
+				t.Helper()
+				s.create(ingest(n), record(t, legacy.Pending, job("late", fmt.Sprint(n))))
+				for r := range events {
+					if r.Fate == migration.FateMoves {
+						if r.Record != ingest(n) {
+							t.Fatalf("%+v moved", r)
+						}
+						return
+					}
+				}
+				t.Fatalf("follow has ended: %v", <-ended)
+			}
+			moves(2500)
+			happens(s)
+			moves(2501)
+			moves(2502)
+			end()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if v := s.verify(); v.CountGroup(migration.DamageGroup) > 0 {
+				t.Errorf("%v", v.Differences)
+			}
+		})
 	}
 }

@@ -96,7 +96,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	switch {
 	case r.t.Damage != nil && err != nil:
 		return nil, err
-	case r.t.Damage != nil || !r.concernsRuns() || opt.LedgerDamaged && r.t.Ledger.Newest() == nil:
+	case r.t.Damage != nil || !r.concernsRuns() && r.unfinished() || (opt.LedgerDamaged || !r.concernsRuns()) && r.t.Ledger.Newest() == nil:
 		r.src = nil // holds of others are lifted whoever works there
 		return r.res, r.lift(ctx)
 	case r.t.Ledger.Newest() == nil: // the first run began after the runs were read
@@ -114,6 +114,10 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	// Another migrator may have worked before this one had its place.
 	if err := r.readAgain(ctx); err != nil {
 		return r.res, err
+	}
+	if !r.concernsRuns() {
+		r.src = nil
+		return r.res, r.lift(ctx)
 	}
 	if r.res.Verdict, err = verifyTarget(ctx, r.src, r.t, r.opt.VerifyOptions); err != nil {
 		return r.res, cancelled(err)
@@ -176,10 +180,15 @@ func (r *release) check() error {
 		return nil
 	}
 	why := r.opt.Decisions.check(r.t)
-	if run := r.t.Ledger.Current(); run != nil && run.Unfinished() {
-		why = reasons.Join(fmt.Errorf("%w: %s", ErrUnfinished, run.ID), why)
+	if r.unfinished() {
+		why = reasons.Join(fmt.Errorf("%w: %s", ErrUnfinished, r.t.Ledger.Current().ID), why)
 	}
 	return why
+}
+
+func (r *release) unfinished() bool {
+	run := r.t.Ledger.Current()
+	return run != nil && run.Unfinished()
 }
 
 // concernsRuns reports whether the release is about jobs that runs created: it hands their records over, or lifts holds

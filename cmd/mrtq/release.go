@@ -34,8 +34,8 @@ func (a *app) releaseCmd() *cobra.Command {
 transaction: the record leaves the legacy queue, and its bytes are kept beside it, in
 /mrtq-handed-over, for a rollback. So a record is in one queue or in the other.
 If a legacy worker has taken a record since, its job is withdrawn. A legacy worker that
-was not stopped finds no records any more. Stop submissions first: a record that arrives
-later is not migrated.
+was not stopped finds no records any more. A record that arrives later is moved by
+mrtq follow.
 
 Then release lifts the holds, and the services can start. It doesn't lift a queue's
 hold while somebody must decide about a record in it, or while consumed records or

@@ -7,6 +7,7 @@ import (
 
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout/merritt/services"
+	"mrtq/migrate"
 	"mrtq/migrate/migration"
 	"mrtq/newqueue"
 )
@@ -49,6 +50,9 @@ func (e *explored) mails() {
 	executions := e.world.Executions()
 	for _, key := range slices.Sorted(maps.Keys(e.fates)) {
 		least, most := 0, max(1, e.fates[key].most)
+		if e.told[key] && e.rolledBack() { // it was failed when it came: the report of its batch says so, and after the way back another one
+			most++
+		}
 		if strings.HasPrefix(key, "jid-") && !e.told[key] && byNewWorkers(executions[key]) {
 			least = min(1, e.fates[key].least)
 		}
@@ -56,6 +60,11 @@ func (e *explored) mails() {
 			e.failf("a job is not in one mail", "%s is in those of %v; %+v\n%+v, names %v", key, listed[key], executions[key], e.world.Emails, e.names)
 		}
 	}
+}
+
+func (e *explored) rolledBack() bool {
+	s := value(migrate.ReadStatus(e.ctx, &e.source.Reader))
+	return slices.ContainsFunc(s.Runs, func(r migrate.RunStatus) bool { return r.State == migration.RunRolledBack })
 }
 
 // byNewWorkers reports whether the last who took a record is a worker of the new queue.

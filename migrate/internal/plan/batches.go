@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"mrtq/migrate/internal/rules"
@@ -102,7 +103,7 @@ func (b *Builder) finishBatch(batch *Batch, there target.Batch) {
 		b.leave(batch)
 		return
 	}
-	state, next := string(there.State), "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"
+	state, next := cmp.Or(string(there.State), "unreadable"), "wait until the services have cleaned the batch up, or have it deleted; or give these records another batchID"
 	if !there.There {
 		state = "removed"
 	}
