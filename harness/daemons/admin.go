@@ -158,7 +158,7 @@ func (t *Turn) rubyMove(j *job, status string) {
 // requeue moves a failed job to the state after its last successful one. For null and
 // Pending that is Estimating: Initialize is skipped, which would have moved the payload
 // to producer/. A job whose payload is not there is then stored without it, and
-// reported as done (docs/deployed-services.md, "The payload").
+// reported as done (docs/deployed-services.md, "Failed jobs").
 func (t *Turn) requeue(jid string) {
 	j := t.loadJob(jid)
 	last, _ := value(t.jsonProperty(j.path+"/status"), "last_successful_status")

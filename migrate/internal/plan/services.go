@@ -16,7 +16,7 @@ import (
 const inventoryFinding = "inventory"
 
 // What a finding on inventory records says. Such a record holds one key, and its job needs
-// more after it is recorded (docs/requirements.md, "Where a key comes from").
+// more after it is recorded (docs/migration.md, "From a record to znodes").
 const (
 	inventoryWhat = "an inventory record holds only a manifest URL, and no profile, batchID or update"
 	inventoryThen = "Inventory would record it, Notify would then fail it, and its batch would stick in Reporting"

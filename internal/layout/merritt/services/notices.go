@@ -38,7 +38,7 @@ func BatchNotices(state string, working, done int) []Notice {
 const estimateAdds = 10
 
 // JobNotices returns the notices about a job. What they rely on was seen in the services
-// (docs/deployed-services.md, "The payload" and "Ids"). consumed says that a legacy worker had begun it.
+// (docs/deployed-services.md, "Failed jobs", "The payload" and "Ids"). consumed says that a legacy worker had begun it.
 func JobNotices(it Item, priority int, consumed bool) []Notice {
 	it.classify()
 	var n noted
