@@ -81,6 +81,7 @@ const architecturePage = "docs/architecture.md"
 // TestComponents: every package has its component, a component imports only components below it, and
 // the picture in docs/architecture.md shows these imports. -update draws it again.
 func TestComponents(t *testing.T) {
+	inProject(t)
 	arrows := map[string]map[string]bool{}
 	for _, p := range ours(t) {
 		from, ok := componentOf(p.ImportPath)

@@ -66,6 +66,7 @@ func (p listed) module() string {
 
 // TestImportedDependencies: each package brings the modules that have a reason, and nothing heavy.
 func TestImportedDependencies(t *testing.T) {
+	inProject(t)
 	for root, reasons := range brings {
 		packages := dependencies(t, root)
 		got := map[string]bool{}

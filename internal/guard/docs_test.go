@@ -53,6 +53,7 @@ var (
 
 // Every test, file and function that a page names exists, and every test that the Makefile runs.
 func TestPagesNameWhatIsThere(t *testing.T) {
+	inProject(t)
 	tests := map[string]bool{}
 	for path, text := range goFiles(t) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -91,6 +92,7 @@ func TestPagesNameWhatIsThere(t *testing.T) {
 // Every promise has a test, a script or a scenario that proves it, and every script and
 // scenario that the page names exists.
 func TestPromisesAreProved(t *testing.T) {
+	inProject(t)
 	page := value(os.ReadFile("docs/promises.md"))(t)
 	scenarios := ""
 	for _, name := range []string{"migration", "services"} {
@@ -133,6 +135,7 @@ func declares(t *testing.T, path, name string) bool {
 
 // Every link between pages leads to a file and a heading that exist.
 func TestPagesLinkToWhatIsThere(t *testing.T) {
+	inProject(t)
 	all := pages(t)
 	for page, text := range all {
 		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -165,6 +168,7 @@ func anchors(text string) []string {
 // Every page and section that a comment cites exists. A citation looks like this:
 // docs/legacy-format.md, "The key".
 func TestCommentsCiteWhatIsThere(t *testing.T) {
+	inProject(t)
 	all := pages(t)
 	cited := 0
 	for path, text := range goFiles(t) {

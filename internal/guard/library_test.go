@@ -27,6 +27,7 @@ import (
 // with the go.mod and the commands that the page shows, and lets it work: a download
 // succeeds, one fails, and the third is interrupted by SIGTERM.
 func TestWorkerOfTheLibraryPage(t *testing.T) {
+	inProject(t)
 	page := value(os.ReadFile("docs/library.md"))(t)
 	block := func(kind, begins string) string {
 		t.Helper()

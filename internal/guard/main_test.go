@@ -1,16 +1,10 @@
 package guard_test
 
-import (
-	"fmt"
-	"os"
-	"testing"
-)
+import "testing"
 
-// TestMain lets the tests run in the project's own folder.
-func TestMain(m *testing.M) {
-	if err := os.Chdir("../.."); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
+// inProject lets a test run in the project's own folder. Each test calls it, and not TestMain, because go test notes
+// only from the first test on which files were read: otherwise it takes the last result although a page has changed.
+func inProject(t *testing.T) {
+	t.Helper()
+	t.Chdir("../..")
 }

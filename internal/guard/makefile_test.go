@@ -12,6 +12,7 @@ import (
 // TestBackendPackages: make test-jvm tests exactly the packages whose tests ask for the
 // backend to test on.
 func TestBackendPackages(t *testing.T) {
+	inProject(t)
 	text := value(os.ReadFile("Makefile"))(t)
 	_, list, _ := strings.Cut(string(text), "\non_backend :=")
 	_, recipe, ok := strings.Cut(list, "\ntest-jvm:\n")

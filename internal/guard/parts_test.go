@@ -8,6 +8,7 @@ import (
 
 // TestParts: whatever is cut into parts has a size that tests make small, and nothing but tests does.
 func TestParts(t *testing.T) {
+	inProject(t)
 	chunk, found := regexp.MustCompile(`slices\.Chunk\(.*, (\S+)\)`), 0
 	for path, text := range goFiles(t) {
 		if strings.HasSuffix(path, "_test.go") || path == "harness/shared/shared.go" {
