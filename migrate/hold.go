@@ -74,7 +74,7 @@ func profiles(ctx context.Context, r *Reader) ([]string, error) {
 		return nil, err
 	}
 	all := map[string]bool{}
-	for some := range slices.Chunk(bids, 1000) {
+	for some := range slices.Chunk(bids, maxRead.N()) {
 		var paths []string
 		for _, bid := range some {
 			paths = append(paths, newqueue.BatchPath(bid)+"/submission")
