@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -301,6 +302,9 @@ func (s *runbookSite) submit() {
 	s.must(err)
 	defer conn.Close()
 	_, err = conn.Create(site.Root+record, data, 0, zk.WorldACL(zk.PermAll))
+	for errors.Is(err, zk.ErrNoServer) { // it was not sent: one server of three is down, and the client has tried that
+		_, err = conn.Create(site.Root+record, data, 0, zk.WorldACL(zk.PermAll))
+	}
 	s.must(err)
 	r, err := legacy.Decode(znode.Name(record), data, legacy.Options{})
 	s.must(err)
