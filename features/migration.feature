@@ -117,14 +117,14 @@ Feature: A legacy queue becomes a new queue
     And I run "mrtq verify $TARGET"
     Then it prints
       """
+      Migrated, and taken by a legacy worker since: a release withdraws the job
+      LEGACY RECORD               JOB OR REQUEST      WHAT
+      /ingest/mrtQ-05000000000001 /jobs/jid0000000001 the legacy queue has its work: a release withdraws its job
+
       Not migrated: in the legacy queue alone
       LEGACY RECORD
       /ingest/mrtQ-05000000000099
       /mrt.inventory.full/mrtQ-000000000000
-
-      Migrated, and taken by a legacy worker since: a release withdraws the job
-      LEGACY RECORD               JOB OR REQUEST      WHAT
-      /ingest/mrtQ-05000000000001 /jobs/jid0000000001 the legacy queue has its work: a release withdraws its job
       """
     When I run "mrtq release $TARGET"
     Then the queues have

@@ -96,7 +96,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	switch {
 	case r.t.Damage != nil && err != nil:
 		return nil, err
-	case r.t.Damage != nil || !r.concernsRuns() && r.unfinished() || (opt.LedgerDamaged || !r.concernsRuns()) && r.t.Ledger.Newest() == nil:
+	case r.t.Damage != nil || !r.concernsRuns() && (r.unfinished() || !slices.ContainsFunc(r.t.Holds, opt.takesOwners)) || (opt.LedgerDamaged || !r.concernsRuns()) && r.t.Ledger.Newest() == nil:
 		r.src = nil // holds of others are lifted whoever works there
 		return r.res, r.lift(ctx)
 	case r.t.Ledger.Newest() == nil: // the first run began after the runs were read

@@ -93,7 +93,7 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// TestExplorerIsComplete: the explorer has every method, but for those that only read, and those that acquire as another one does.
+// TestExplorerIsComplete: the explorer has every method, but for those that only read, and those that acquire, or move on, as others do.
 func TestExplorerIsComplete(t *testing.T) {
 	var names []string
 	for _, d := range newqueue.Dialects {
@@ -106,7 +106,7 @@ func TestExplorerIsComplete(t *testing.T) {
 			names = append(names, method)
 		}
 	}
-	names = append(names, "Batch", "Dialect", "IsLocked", "Job", "Locked", "Path", "Report", "AcquireJobs", "NextBatch", "NextJob", "NextRequest")
+	names = append(names, "Batch", "Dialect", "IsLocked", "Job", "Locked", "Path", "Report", "AcquireJobs", "NextBatch", "NextJob", "NextRequest", "Work")
 	for _, v := range []any{&client.Queue{}, &client.Batch{}, &client.Job{}, &client.Request{}} {
 		for m := range reflect.TypeOf(v).Methods() {
 			if !slices.Contains(names, m.Name) {

@@ -107,10 +107,11 @@ func (w *world) run(line, code, victim string) (err error) {
 
 // kill waits until mrtq has sent 20 transactions, which the version of the run's znode counts.
 func (w *world) kill(victim string, mrtq *os.Process) error {
-	sent, err := &zk.Stat{}, error(nil)
-	for late := time.Now().Add(time.Minute); sent.Version < 20; {
-		if _, sent, err = w.conn.Exists(w.root("/new/migration/runs/run0000000000")); err != nil || time.Now().After(late) {
-			return fmt.Errorf("%d transactions after a minute: %w", sent.Version, err)
+	for late := time.Now().Add(time.Minute); ; {
+		if _, sent, err := w.conn.Exists(w.root("/new/migration/runs/run0000000000")); err == nil && sent.Version >= 20 {
+			break
+		} else if time.Now().After(late) {
+			return fmt.Errorf("not 20 transactions after a minute: %w", err)
 		}
 	}
 	if victim == "it" {
