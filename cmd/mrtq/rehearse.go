@@ -19,8 +19,8 @@ import (
 	"mrtq/internal/zkconn"
 )
 
-// mishaps is how often a worker fails a record, is killed, or loses its session: one turn in a hundred, each.
-const mishaps = 0.01
+// fails is how often a worker fails a record.
+const fails = 0.01
 
 type rehearseCmd struct {
 	planFlags
@@ -35,11 +35,10 @@ func (a *app) rehearseCmd() *cobra.Command {
 		Short: "rehearse the migration on a disposable ZooKeeper",
 		Long: `Copy the source to a throwaway ZooKeeper, and run the cutover there. Then simulated
 workers drain the queue: the deployed services in dialect mrt-zk, the documented workers
-in dialect design. A worker fails one record in a hundred. At another one in a hundred,
-the worker is killed, or loses its session. rehearse compares the outcome with the plan's predictions:
-each record's work is done once, in the old queue's order; each batch is reported once;
-every job ends in the predicted state. Consumed records are assumed finished, the worst
-case. Meanwhile a depositor submits more records, and follow moves them.
+in dialect design. They fail one record in a hundred. Meanwhile a depositor submits more
+records, and follow moves them. rehearse compares the outcome with the plan's predictions:
+each record's work is done once, each batch is reported once, and every job ends in the
+predicted state. Consumed records are assumed finished, the worst case.
 
 A second copy is rolled back when 30 % of the work is done, and simulated legacy workers
 do the rest: nothing runs twice, nothing is missed.
@@ -78,7 +77,10 @@ func (c *rehearseCmd) run(ctx context.Context, a *app, source string) error {
 	if err != nil {
 		return err
 	}
+	var finish func()
+	opt.Progress, finish = a.Follow("rehearsing")
 	r, err := rehearse.Run(ctx, copied, opt)
+	finish()
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,7 @@ func (c *rehearseCmd) options(a *app, source place) (opt rehearse.Options, err e
 	if !c.set.Changed("dialect") {
 		return opt, exit.Usagef("--dialect is missing: a rehearsal begins with an empty target, so say which services will read the new queue: design or mrt-zk")
 	}
-	opt.Mishaps, opt.Meter = mishaps, a
+	opt.Fails = fails
 	c.acl = openToAll // only its sessions reach the server, or what is at --on
 	if opt.Plan, err = c.planFlags.options(pair{source: source}); err != nil {
 		return opt, err

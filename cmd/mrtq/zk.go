@@ -20,7 +20,7 @@ import (
 	"mrtq/cmd/mrtq/internal/screen"
 	"mrtq/cmd/mrtq/internal/settings"
 	"mrtq/harness"
-	"mrtq/harness/rehearse"
+	"mrtq/harness/practice"
 	"mrtq/internal/sides"
 	"mrtq/internal/znode"
 	"mrtq/internal/ztree"
@@ -175,7 +175,7 @@ func (c *zkCmd) run(ctx context.Context, a *app, command []string) (err error) {
 }
 
 func (c *zkCmd) practise(ctx context.Context, a *app, address string, loaded *znode.Tree) (stop func(), err error) {
-	p, err := rehearse.NewPractice(ctx, address, c.workers)
+	p, err := practice.New(ctx, address, c.workers)
 	if err != nil {
 		return nil, err
 	}
@@ -189,9 +189,9 @@ func (c *zkCmd) practise(ctx context.Context, a *app, address string, loaded *zn
 	go func() {
 		defer close(ended)
 		var told []string
-		err := p.Run(ctx, c.stopAfter, func(team rehearse.Team, doing rehearse.Doing) {
+		err := p.Run(ctx, c.stopAfter, func(who, does string) {
 			all := p.Tally()
-			a.Say("%s: %s. So far: %s", team, doing, workDone(&all))
+			a.Say("%s: %s. So far: %s", who, does, workDone(&all))
 			for _, trouble := range all.Troubles {
 				if !slices.Contains(told, trouble) {
 					a.Say("  %s", trouble)
@@ -206,7 +206,7 @@ func (c *zkCmd) practise(ctx context.Context, a *app, address string, loaded *zn
 	return func() { cancel(); <-ended }, nil
 }
 
-func workDone(t *rehearse.Tally) string {
+func workDone(t *practice.Tally) string {
 	text := fmt.Sprintf("%s begun, %s stored, %d recorded in the inventory, %s assembled, %s removed by the cleanup", screen.Count(t.Begun, "record", "records"),
 		screen.Count(t.Stored, "object", "objects"), t.Recorded, screen.Count(t.Assembled, "access request", "access requests"), screen.Count(t.Removed, "batch", "batches"))
 	if t.Submitted > 0 {

@@ -55,9 +55,15 @@ type mirrored struct {
 	ephemerals map[string]bool // that the session has made, and that end with it
 }
 
-// Over returns a session that reads through the mirror.
-func (m *Mirror) Over(s Session) Session {
-	return &mirrored{Session: s, Mirror: m, ephemerals: map[string]bool{}}
+// Site returns a queue whose sessions read through the mirror. connect opens one.
+func (m *Mirror) Site(root string, connect func() (Session, error)) Site {
+	return Site{Root: root, Connect: func() (Session, error) {
+		s, err := connect()
+		if err != nil {
+			return nil, err
+		}
+		return &mirrored{Session: s, Mirror: m, ephemerals: map[string]bool{}}, nil
+	}}
 }
 
 // Close ends the session, and its ephemeral znodes with it.

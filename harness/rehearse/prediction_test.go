@@ -1,4 +1,4 @@
-package rehearse_test
+package rehearse
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"mrtq/harness/rehearse"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
@@ -105,13 +104,13 @@ func TestPlanPredictsEverything(t *testing.T) {
 		for _, d := range newqueue.Dialects {
 			t.Run(fmt.Sprint(d, " ", seed), func(t *testing.T) {
 				opt := options(d)
-				opt.Plan.Choices.Undecodable, opt.Mishaps = "quarantine", 0
+				opt.Plan.Choices.Undecodable = "quarantine"
 				opt.Plan.Choices.MaxPriority = []string{"99", "89", "79"}[seed%3]
 				made, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: uint64(seed)})
 				must(t, err)
 				copied, err := readCopy(t, varied(t, made, rand.New(rand.NewPCG(uint64(seed), 7))), migration.DefaultQueues())
 				must(t, err)
-				r, err := rehearse.Run(t.Context(), copied, opt)
+				r, err := Run(t.Context(), copied, opt)
 				must(t, err)
 				for len(r.Problems) > 0 { // what must be repaired first goes
 					var blocked []string
@@ -123,7 +122,7 @@ func TestPlanPredictsEverything(t *testing.T) {
 						t.Fatal(r.Problems)
 					}
 					copied.Tree = rest
-					r, err = rehearse.Run(t.Context(), copied, opt)
+					r, err = Run(t.Context(), copied, opt)
 					must(t, err)
 				}
 				for _, x := range r.Differences {
@@ -134,7 +133,7 @@ func TestPlanPredictsEverything(t *testing.T) {
 	}
 }
 
-func shown(x rehearse.Difference, tree *znode.Tree) string {
+func shown(x Difference, tree *znode.Tree) string {
 	text := fmt.Sprintf("%+v", x)
 	if n := tree.Get(x.Path); n != nil {
 		if r, err := legacy.Decode(znode.Name(x.Path), n.Data, legacy.Options{}); err == nil {

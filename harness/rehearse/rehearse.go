@@ -1,18 +1,14 @@
 package rehearse
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
 
 	"mrtq/harness"
-	"mrtq/harness/daemons"
-	"mrtq/harness/internal/session"
 	"mrtq/internal/znode"
 	"mrtq/migrate"
 	"mrtq/migrate/migration"
@@ -23,26 +19,19 @@ type Options struct {
 	On     string                // an address with an empty chroot; "" is a server in this process
 	Client harness.Client        // for the address
 	Plan   migration.PlanOptions // dialect, choices, and what to call the source
-	// Mishaps is how often a worker fails a record, is killed just after it has taken a record or batch, and loses
-	// its session there: each of the three, from 0 to 0.3 of all turns.
-	Mishaps float64
-	Meter   Meter // nil shows nothing
-	Hooks   Hooks
+	Fails  float64               // how often a worker of the first copy fails a record, from 0 to 1
+	// Progress is told how far the rehearsal is, as [migrate.WithProgress] says; nil shows nothing.
+	Progress func(p migrate.Phase, done, total int)
+
+	// before lets tests put in what a rehearsal must find on the first copy, before a step. nil puts in nothing.
+	before func(step string, p *attempt) error
 }
 
-// Meter shows how far the rehearsal is.
-type Meter interface {
-	// Phases begins a step, and returns a context with which package migrate shows its phases.
-	Phases(ctx context.Context, what string) (_ context.Context, finish func())
-	// Progress begins a step of which the number done is shown.
-	Progress(what, unit string) (show func(done, total int), finish func())
-}
-
-// Hooks let tests put in what a rehearsal must find: while the new queue of the first copy is held, and
-// after it was released. A hook may change what the plan says, and the queue at root. Both may be nil.
-type Hooks struct {
-	Held, Released func(p *migration.Plan, session daemons.Session, root string) error
-}
+// The phases of a rehearsal, besides those of package migrate.
+const (
+	PhaseCopying migrate.Phase = "copying"          // znodes
+	PhaseWorking migrate.Phase = "the workers work" // records
+)
 
 const (
 	oldFolder = "/legacy"
@@ -61,11 +50,13 @@ type rehearsal struct {
 // happens. It does not touch the source: the copy has all that it needs. What it finds is in the report.
 // The error is that it could not be done: it comes from the server, or wraps the cause of ctx's end.
 func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) {
-	if opt.Meter == nil {
-		opt.Meter = noMeter{}
+	if opt.Progress == nil {
+		opt.Progress = func(migrate.Phase, int, int) {}
 	}
+	ctx = migrate.WithProgress(ctx, opt.Progress)
+	opt.Plan.NewQueue, opt.Plan.Target = true, "a copy, on a disposable server"
 	began := time.Now()
-	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Backend: cmp.Or(opt.On, string(harness.Embedded)), Problems: []migration.Problem{}, Differences: []Difference{}}}
+	r := &rehearsal{opt: opt, copy: c, keys: c.keys(), report: &Report{Differences: []Difference{}}}
 	if r.stage, err = start(ctx, opt); err != nil {
 		return nil, err
 	}
@@ -74,38 +65,30 @@ func Run(ctx context.Context, c *Copy, opt Options) (report *Report, err error) 
 			err = stopErr
 		}
 	}()
-	for _, part := range []func(context.Context) error{r.first, r.back} {
-		if err := part(ctx); err != nil {
+	if err := r.onCopy(ctx, "/first", (*attempt).workOff); err != nil {
+		return nil, err
+	}
+	if r.report.Verdict = r.verdict(); r.report.Rehearsed() {
+		r.opt.Fails, r.opt.before = 0, nil // nobody is disturbed on the second copy
+		if err := r.onCopy(ctx, "/second", (*attempt).goBack); err != nil {
 			return nil, err
 		}
-		if len(r.report.Problems) > 0 || r.report.Plan.Count(migration.ActionCreate) == 0 {
-			break
-		}
+		r.report.Verdict = r.verdict()
 	}
 	r.report.Seconds = time.Since(began).Seconds()
-	switch {
-	case len(r.report.Problems) > 0:
-		r.report.Verdict = "blocked"
-	case r.report.Plan.Count(migration.ActionCreate) == 0:
-		r.report.Verdict = "nothing"
-	case len(r.report.Differences) > 0:
-		r.report.Verdict = "differs"
-	default:
-		r.report.Verdict = "ok"
-	}
 	return r.report, nil
 }
 
-func (r *rehearsal) step(ctx context.Context, name string, do func(context.Context) error) error {
-	ctx, finish := r.opt.Meter.Phases(ctx, name)
-	defer finish()
-	began := time.Now()
-	err := do(ctx)
-	r.report.Steps = append(r.report.Steps, Step{name, time.Since(began).Seconds()})
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+func (r *rehearsal) verdict() string {
+	switch {
+	case len(r.report.Problems) > 0:
+		return "blocked"
+	case r.report.Plan.Count(migration.ActionCreate) == 0: // no worker would have anything to do
+		return "nothing"
+	case len(r.report.Differences) > 0:
+		return "differs"
 	}
-	return nil
+	return "ok"
 }
 
 func (r *rehearsal) differ(found ...Difference) {
@@ -118,248 +101,175 @@ type attempt struct {
 	folder   string
 	old, new *migrate.Writer
 	src      *migrate.Source
-	options  migration.PlanOptions
 	plan     *migration.Plan
 	kept     map[string][][]byte // bytes of quarantined records
-	records  []prediction        // those of the plan, and then those that came after the release
-	planned  int                 // how many the plan has
+	cutover  []Step
+	records  []prediction // those of the plan, and then those that came after the release
+	planned  int          // how many the plan has
+	due      int          // how many run
 	batches  map[string]*batch
-	refused  bool // by release
+	crew     *crew
 }
 
-// newAttempt puts a copy on the stage. The caller closes it.
-func (r *rehearsal) newAttempt(ctx context.Context, folder string) (*attempt, error) {
-	p := &attempt{rehearsal: r, folder: folder, options: r.opt.Plan, kept: map[string][][]byte{}}
-	p.options.NewQueue, p.options.Target = true, "a copy, on a disposable server"
-	var err error
+// onCopy does all with a copy of its own. It ends at the first step that finds a difference, or that there is nothing to do: a release would refuse, or the rest would only
+// repeat it.
+func (r *rehearsal) onCopy(ctx context.Context, folder string, work func(*attempt, context.Context) error) (err error) {
+	p := &attempt{rehearsal: r, folder: folder, kept: map[string][][]byte{}}
 	if p.old, err = r.stage.open(ctx, folder+oldFolder); err != nil {
-		return nil, err
+		return err
 	}
+	defer p.old.Close()
 	if p.new, err = r.stage.open(ctx, folder+newFolder); err != nil {
-		p.old.Close()
-		return nil, err
+		return err
 	}
-	show, finish := r.opt.Meter.Progress("copying", "znodes")
-	defer finish()
-	if err = r.copy.put(ctx, p.old, show); err == nil {
-		p.src, err = migrate.OpenSource(ctx, &p.old.Reader, r.copy.Queues, r.copy.Legacy)
+	defer p.new.Close()
+	known := len(r.report.Differences)
+	for _, step := range []struct {
+		name string
+		do   func(*attempt, context.Context) error
+	}{
+		{"copy", (*attempt).putCopy},
+		{"plan", (*attempt).makePlan},
+		{"migrate", (*attempt).migrate},
+		{"verify", (*attempt).verify},
+		{"release", (*attempt).release},
+		{"work", work},
+	} {
+		if r.opt.before != nil {
+			if err := r.opt.before(step.name, p); err != nil {
+				return err
+			}
+		}
+		began := time.Now()
+		if err := step.do(p, ctx); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+		p.cutover = append(p.cutover, Step{step.name, time.Since(began).Seconds()})
+		if p.plan != nil && (p.plan.Blocked() || p.plan.Count(migration.ActionCreate) == 0) || len(r.report.Differences) > known {
+			return nil
+		}
 	}
-	if err != nil {
-		p.close()
-		return nil, err
-	}
-	return p, nil
+	return nil
 }
 
-func (p *attempt) close() {
-	p.old.Close()
-	p.new.Close()
+func (p *attempt) putCopy(ctx context.Context) error {
+	err := p.copy.put(ctx, p.old, func(done, total int) { p.opt.Progress(PhaseCopying, done, total) })
+	if err == nil {
+		p.src, err = migrate.OpenSource(ctx, &p.old.Reader, p.copy.Queues, p.copy.Legacy)
+	}
+	return err
+}
+
+func (p *attempt) makePlan(ctx context.Context) (err error) {
+	if p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.opt.Plan); err == nil {
+		p.report.Plan, p.report.Records, p.report.Problems = p.plan, len(p.plan.Records), p.plan.Problems
+	}
+	return err
 }
 
 func (p *attempt) migrate(ctx context.Context) error {
-	res, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.options, SaveQuarantined: func(records []migration.Record) error {
+	_, err := migrate.Migrate(ctx, p.src, p.new, migrate.MigrateOptions{PlanOptions: p.opt.Plan, SaveQuarantined: func(records []migration.Record) error {
 		for _, r := range records {
 			p.kept[r.Path] = append(p.kept[r.Path], r.Data)
 		}
 		return nil
 	}})
-	p.report.Jobs = res.Created.Records()
 	return err
-}
-
-func (p *attempt) verifyOptions() migrate.VerifyOptions {
-	return migrate.VerifyOptions{Quarantined: p.kept}
-}
-
-func (p *attempt) makePlan(ctx context.Context) (err error) {
-	p.plan, err = migrate.MakePlan(ctx, p.src, &p.new.Reader, p.options)
-	return err
-}
-
-func (p *attempt) predict(ctx context.Context) error {
-	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
-	if err == nil {
-		p.records, p.batches = predict(p.plan, p.keys, became)
-		p.planned = len(p.records)
-	}
-	return err
-}
-
-func (p *attempt) run() (n int) {
-	for i := range p.records[:p.planned] {
-		if p.records[i].Runs {
-			n++
-		}
-	}
-	return n
-}
-
-// newCrew returns the workers of the copy, of the new queue and of the legacy one. A legacy worker has
-// done the work of the records that were consumed: nobody knows, and that is the worst that can be.
-func (p *attempt) newCrew(ctx context.Context, mishaps float64) *crew {
-	c := &crew{mishaps: mishaps, random: rand.New(rand.NewPCG(1, 1)), failed: map[string]bool{}, newQueue: daemons.NewMirror(), old: daemons.NewMirror()}
-	c.perRound = min(1+len(p.records)/rounds, mostPerRound)
-	nodes := map[string][]string{}
-	for kind, all := range p.copy.Queues.Nodes {
-		nodes[string(kind)] = all
-	}
-	c.World = daemons.New(daemons.Options{
-		Dialect: p.plan.Dialect, Unsized: unsized, New: p.stage.site(ctx, p.folder+newFolder, c.newQueue), Legacy: p.stage.site(ctx, p.folder+oldFolder, c.old),
-		LegacyNodes: nodes, Fails: c.fails,
-	})
-	for _, f := range p.records {
-		if f.Before {
-			c.DoneBefore(f.Key)
-		}
-	}
-	return c
 }
 
 func (p *attempt) verify(ctx context.Context) error {
-	v, err := migrate.Verify(ctx, nil, &p.new.Reader, p.verifyOptions())
+	v, err := migrate.Verify(ctx, nil, &p.new.Reader, migrate.VerifyOptions{Quarantined: p.kept})
 	if err != nil {
 		return err
 	}
-	p.report.Workers.Checked++
 	for _, d := range v.Differences {
-		if slices.ContainsFunc(p.records, func(f prediction) bool { return f.Lost && strings.Contains(d.Path, znode.Name(f.Job)) }) {
-			continue
+		if !slices.ContainsFunc(p.records, func(f prediction) bool { return f.Lost && strings.Contains(d.Path, znode.Name(f.Job)) }) {
+			p.differ(Difference{Layout, d.Path, fmt.Sprintf("%s: %s", d.Kind, d.Message)})
 		}
-		p.differ(Difference{Layout, d.Path, fmt.Sprintf("%s: %s", d.Kind, d.Message)})
 	}
 	return nil
 }
 
 // release releases the copy. If it refuses, the target is not as it should be.
 func (p *attempt) release(ctx context.Context) error {
-	_, err := migrate.Release(ctx, p.new, migrate.ReleaseOptions{VerifyOptions: p.verifyOptions(), WorkersStopped: nobodyWorks})
+	_, err := migrate.Release(ctx, p.new, migrate.ReleaseOptions{VerifyOptions: migrate.VerifyOptions{Quarantined: p.kept}, WorkersStopped: nobodyWorks})
 	if errors.Is(err, migrate.ErrNotVerified) || errors.Is(err, migrate.ErrUndecided) {
 		p.differ(Difference{Layout, p.folder + newFolder, "release refuses: " + err.Error()})
-		p.refused, err = true, nil
+		return nil
 	}
 	return err
 }
 
-func (r *rehearsal) first(ctx context.Context) error {
-	p, err := r.newAttempt(ctx, "/first")
+// begin predicts what becomes of the records and batches, and starts the services.
+func (p *attempt) begin(ctx context.Context) error {
+	became, err := migrate.ReadMigrated(ctx, &p.new.Reader)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	if err := r.step(ctx, "plan", p.makePlan); err != nil {
-		return err
+	p.records, p.batches = predict(p.plan, p.keys, became)
+	p.planned = len(p.records)
+	for i := range p.records {
+		if p.records[i].Runs {
+			p.due++
+		}
 	}
-	r.report.Plan, r.report.Dialect, r.report.Records = p.plan, p.plan.Dialect, len(p.plan.Records)
-	r.report.Skipped, r.report.Quarantined = p.plan.Count(migration.ActionSkip), p.plan.Count(migration.ActionQuarantine)
-	if p.plan.Blocked() {
-		r.report.Problems = p.plan.Problems
-		return nil
-	}
-	if p.plan.Count(migration.ActionCreate) == 0 { // no worker would have anything to do
-		return nil
-	}
-	if err := r.step(ctx, "migrate", p.migrate); err != nil {
-		return err
-	}
-	if err := r.step(ctx, "verify", p.verify); err != nil {
-		return err
-	}
-	if err := p.runHook(ctx, r.opt.Hooks.Held); err != nil {
-		return err
-	}
-	if err := p.predict(ctx); err != nil {
-		return err
-	}
-	crew := p.newCrew(ctx, r.opt.Mishaps)
-	defer crew.World.Close()
-	held, err := crew.whileHeld()
-	if err != nil {
-		return err
-	}
-	if r.differ(held...); len(r.report.Differences) > 0 {
-		return nil // a release would refuse, or the rest would only repeat it
-	}
-	if err := r.step(ctx, "release", p.release); err != nil || p.refused {
-		return err
-	}
-	r.report.Cutover = forecast(p.plan, p.batches, r.report.Steps)
-	return p.workOff(ctx, crew)
+	p.crew = p.newCrew(ctx)
+	return p.crew.Start()
 }
 
-func (p *attempt) runHook(ctx context.Context, hook func(*migration.Plan, daemons.Session, string) error) error {
-	if hook == nil {
-		return nil
+// workOff lets the services do all that is in the new queue. Half of what comes after the release comes midway, and half when all is done and all
+// batches have been reported.
+func (p *attempt) workOff(ctx context.Context) error {
+	if err := p.verify(ctx); err != nil {
+		return err
 	}
-	s, err := session.Open(ctx, p.stage.cfg)
+	if err := p.begin(ctx); err != nil {
+		return err
+	}
+	defer p.crew.Close()
+	p.report.Cutover = forecast(p.batches, p.cutover[1:]) // without the copying
+	deposits := p.newDepositor()
+	late, midway := deposits.Models(), p.due/2
+	all := func() error { return p.work(ctx, nil) }
+	for _, do := range []func() error{
+		func() error { return p.work(ctx, func() bool { return len(p.crew.Begun) >= midway }) },
+		func() error { return p.arrive(ctx, deposits, late-late/2) },
+		func() error { return p.verify(ctx) },
+		all,
+		func() error { return p.arrive(ctx, deposits, late/2) },
+		all,
+		func() error { return p.verify(ctx) },
+	} {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	seen, err := p.crew.result()
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	return hook(p.plan, s, p.stage.root+p.folder+newFolder)
-}
-
-func (p *attempt) workOff(ctx context.Context, crew *crew) error {
-	if err := p.runHook(ctx, p.opt.Hooks.Released); err != nil {
-		return err
-	}
-	crew.newQueue.Forget()
-	if err := p.step(ctx, "check after the release", p.verify); err != nil {
-		return err
-	}
-	if err := crew.Start(); err != nil {
-		return err
-	}
-	show, finish := p.opt.Meter.Progress("the workers work", "records")
-	defer finish()
-	total, deposits := p.run(), p.newDepositor()
-	late := len(deposits.models)
-	working := func(enough func() bool) error {
-		return p.step(ctx, "work", func(ctx context.Context) error {
-			return crew.work(ctx, crew.Workers(), enough, func(done int) { show(done, total+late) })
-		})
-	}
-	if err := working(func() bool { return len(crew.Begun) >= total/2 }); err != nil {
-		return err
-	}
-	if err := p.arrive(ctx, crew, deposits, late-late/2); err != nil {
-		return err
-	}
-	if err := p.step(ctx, "check half way", p.verify); err != nil {
-		return err
-	}
-	if err := working(nil); err != nil {
-		return err
-	}
-	if err := p.arrive(ctx, crew, deposits, late/2); err != nil { // their batches have been reported
-		return err
-	}
-	if err := working(nil); err != nil {
-		return err
-	}
-	if err := p.step(ctx, "check at the end", p.verify); err != nil {
-		return err
-	}
-	seen, err := crew.result()
-	if err != nil {
-		return err
-	}
-	p.differ(crew.stuck...)
+	p.differ(p.crew.stuck...)
 	p.differ(compareTimes(p.records, seen)...)
 	p.differ(compareStates(p.records, seen)...)
 	p.differ(compareReports(p.records, p.batches, seen)...)
-	p.differ(compareOrder(p.records[:p.planned], seen.begun)...)
-	emails := 0
-	for _, m := range crew.Emails {
-		if b := p.batches[m.Batch]; b == nil || !b.Late {
-			emails++
-		}
-	}
-	p.report.Workers = WorkReport{Done: p.done(crew), Submitted: len(p.records) - p.planned, Emails: emails, Removed: len(crew.Removed), Trouble: crew.did, Checked: p.report.Workers.Checked}
+	p.report.Done, p.report.Failed, p.report.Submitted = p.done(), len(p.crew.failed), len(p.records)-p.planned
 	return nil
 }
 
-type noMeter struct{}
+// done counts the records of the plan whose work was done. A record that a legacy ingest worker adds for inventory is none of them.
+func (p *attempt) done() (n int) {
+	all := p.crew.Executions()
+	for i := range p.records[:p.planned] {
+		if all[p.records[i].Key].Times() > 0 {
+			n++
+		}
+	}
+	return n
+}
 
-func (noMeter) Phases(ctx context.Context, _ string) (context.Context, func()) { return ctx, func() {} }
+// work lets the services work until none finds anything, or until enough reports true.
+func (p *attempt) work(ctx context.Context, enough func() bool) error {
+	return p.crew.work(ctx, p.crew.Workers(), enough, p.show, p.crew.cleanSometimes)
+}
 
-func (noMeter) Progress(string, string) (func(int, int), func()) { return func(int, int) {}, func() {} }
+func (p *attempt) show() { p.opt.Progress(PhaseWorking, len(p.crew.Begun), p.due) }

@@ -1,8 +1,7 @@
-package rehearse_test
+package rehearse
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"mrtq/harness"
 	"mrtq/harness/daemons"
 	"mrtq/harness/minizk"
-	"mrtq/harness/rehearse"
 	"mrtq/internal/legacyqueue"
 	"mrtq/internal/zkconn"
 	"mrtq/internal/znode"
@@ -32,7 +30,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func readCopy(t *testing.T, tree *znode.Tree, queues migration.Queues) (*rehearse.Copy, error) {
+func readCopy(t *testing.T, tree *znode.Tree, queues migration.Queues) (*Copy, error) {
 	t.Helper()
 	s, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
 	must(t, err)
@@ -49,10 +47,10 @@ func readCopy(t *testing.T, tree *znode.Tree, queues migration.Queues) (*rehears
 		}
 	}()
 	s.ResetCounts()
-	return rehearse.ReadCopy(t.Context(), src, legacy.Options{})
+	return ReadCopy(t.Context(), src, legacy.Options{})
 }
 
-func queue(t *testing.T, records int, change func(*znode.Tree)) *rehearse.Copy {
+func queue(t *testing.T, records int, change func(*znode.Tree)) *Copy {
 	t.Helper()
 	tree, err := legacyqueue.Make(legacyqueue.Options{Records: records, Seed: 1})
 	must(t, err)
@@ -70,33 +68,34 @@ func choices() migration.Choices {
 	return c
 }
 
-func options(d newqueue.Dialect) rehearse.Options {
-	return rehearse.Options{Plan: migration.PlanOptions{Dialect: d, Choices: choices()}, Mishaps: 0.01}
+func options(d newqueue.Dialect) Options {
+	return Options{Plan: migration.PlanOptions{Dialect: d, Choices: choices()}}
 }
 
-// A sound queue is worked as predicted, in both dialects, whoever fails or is killed.
+// A sound queue is worked as predicted, in both dialects, whoever fails.
 func TestNothingToFind(t *testing.T) {
 	for _, d := range newqueue.Dialects {
-		t.Run(string(d), func(t *testing.T) {
-			r, err := rehearse.Run(t.Context(), queue(t, 300, nil), options(d))
-			must(t, err)
-			for _, x := range r.Differences {
-				t.Errorf("%+v", x)
-			}
-			if !r.OK() {
-				t.Fatal(r.Problems)
-			}
-			w := r.Workers
-			if len(r.Problems) > 0 || w.Done < 150 || w.Submitted < 12 || w.Emails < 5 || w.Checked != 4 || w.Trouble.Failed == 0 || w.Trouble.Killed == 0 || w.Trouble.Lost == 0 {
-				t.Errorf("%+v, %v", w, r.Problems)
-			}
-			if b := r.Back; b.Before < w.Done*3/10 || b.Before > w.Done/2 || b.ByLegacy < w.Done/3 || b.Before+b.ByLegacy > 300 || b.Kept < b.Before/2 {
-				t.Errorf("the second copy: %+v, %+v", b, w)
-			}
-			if n := r.Cutover; n.Emails < w.Emails || len(n.Steps) != 4 || n.Freeze <= 0 {
-				t.Errorf("the night: %+v", n)
-			}
-		})
+		for _, fails := range []float64{0.01, 1} {
+			t.Run(fmt.Sprint(d, " ", fails), func(t *testing.T) {
+				opt := options(d)
+				opt.Fails = fails
+				r, err := Run(t.Context(), queue(t, 300, nil), opt)
+				must(t, err)
+				for _, x := range r.Differences {
+					t.Errorf("%+v", x)
+				}
+				if !r.OK() {
+					t.Fatal(r.Problems)
+				}
+				due := r.DoneBefore + r.DoneAfter // nobody fails on the second copy
+				if fails == 1 && r.Done > 0 || fails < 1 && r.Done < 150 || r.Submitted < 12 || r.Cutover.Emails < 5 || len(r.Cutover.Steps) != 4 || r.Cutover.Freeze <= 0 {
+					t.Errorf("%+v, %+v", r, r.Cutover)
+				}
+				if r.DoneBefore < due*3/10 || r.DoneBefore > due*6/10 || due < 120 {
+					t.Errorf("the second copy: %+v", r)
+				}
+			})
+		}
 	}
 }
 
@@ -114,13 +113,14 @@ func consume(t *testing.T, tree *znode.Tree) (path string) {
 	return ""
 }
 
-func first(s daemons.Session, root string) (jid, entry string, err error) {
-	names, _, err := s.Children(root + "/jobs/states/pending")
+// pending returns the first pending job, and its entry.
+func pending(ctx context.Context, p *attempt) (job, entry string, err error) {
+	names, err := p.new.Children(ctx, "/jobs/states/pending")
 	if err != nil || len(names) == 0 {
 		return "", "", errors.Join(err, errors.New("no job is pending"))
 	}
-	slices.Sort(names)
-	return names[0][3:], root + "/jobs/states/pending/" + names[0], nil
+	name := slices.Min(names)
+	return "/jobs/" + name[3:], "/jobs/states/pending/" + name, nil
 }
 
 // A record that says not whose work it is, is known by its path in the legacy queue and by its job in the new one. That a legacy
@@ -130,8 +130,7 @@ func TestFailsOnTheWayBackWithoutAKey(t *testing.T) {
 		t.Run(string(d), func(t *testing.T) {
 			changed := 0
 			opt := options(d)
-			opt.Mishaps = 0
-			r, err := rehearse.Run(t.Context(), queue(t, 60, func(tree *znode.Tree) {
+			r, err := Run(t.Context(), queue(t, 60, func(tree *znode.Tree) {
 				for _, name := range tree.Children("/ingest") {
 					n := *tree.Get("/ingest/" + name)
 					record, err := legacy.Decode(name, n.Data, legacy.Options{})
@@ -151,93 +150,74 @@ func TestFailsOnTheWayBackWithoutAKey(t *testing.T) {
 			for _, x := range r.Differences {
 				t.Errorf("%+v", x)
 			}
-			if changed < 10 || !r.OK() || d == newqueue.Design && r.Back.Failed < 5 { // in mrt-zk the plan says that no worker can do them
-				t.Errorf("%d changed, %v, %+v", changed, r.Problems, r.Back)
+			if changed < 10 || !r.OK() || d == newqueue.Design && r.Done-r.DoneBefore-r.DoneAfter < 5 { // in mrt-zk the plan says that no worker can do them
+				t.Errorf("%d changed, %+v", changed, r)
 			}
 		})
 	}
 }
 
-// Each of these is put in, and found.
+// Each of these is put in before a step, and found.
 func TestFinds(t *testing.T) {
+	ctx := t.Context()
 	var put string // what was put in
 	for _, c := range []struct {
-		name  string
-		only  newqueue.Dialect // "" is both
-		copy  func(*testing.T) *rehearse.Copy
-		hooks rehearse.Hooks
-		opt   func(*rehearse.Options)
-		want  rehearse.Kind
-		says  string
+		name    string
+		only    newqueue.Dialect // "" is both
+		records int
+		change  func(*testing.T, *znode.Tree)
+		opt     func(*Options)
+		step    string
+		putIn   func(*attempt) error
+		want    Kind
+		says    string
 	}{
-		{name: "a choice that runs a record twice",
-			copy: func(t *testing.T) *rehearse.Copy {
-				return queue(t, 60, func(tree *znode.Tree) { put = consume(t, tree) })
+		{name: "a choice that runs a record twice", records: 60,
+			change: func(t *testing.T, tree *znode.Tree) { put = consume(t, tree) },
+			opt:    func(o *Options) { o.Plan.Choices.Consumed = "pending" },
+			want:   Twice, says: "decide about it as held"},
+		{name: "a lost batch entry", only: newqueue.MrtZK, records: 60, step: "work",
+			putIn: func(p *attempt) error {
+				job, _, err := pending(ctx, p)
+				if err != nil {
+					return err
+				}
+				bid, err := p.new.Get(ctx, job+"/bid")
+				if err != nil {
+					return err
+				}
+				put = znode.Name(job)
+				return p.new.Multi(ctx, []znode.Op{znode.Delete("/batches/"+string(bid.Data)+"/states/batch-processing/"+put, -1)})
 			},
-			opt:  func(o *rehearse.Options) { o.Plan.Choices.Consumed = "pending" },
-			want: rehearse.Twice, says: "decide about it as held"},
-		{name: "a lost batch entry", only: newqueue.MrtZK,
-			hooks: rehearse.Hooks{Released: func(_ *migration.Plan, s daemons.Session, root string) error {
-				jid, _, err := first(s, root)
-				if err != nil {
-					return err
-				}
-				bid, _, err := s.Get(root + "/jobs/" + jid + "/bid")
-				if err != nil {
-					return err
-				}
-				put = jid
-				return s.Delete(root+"/batches/"+string(bid)+"/states/batch-processing/"+jid, -1)
-			}},
-			want: rehearse.Layout, says: "batch-processing"},
-		{name: "a broken order",
-			hooks: rehearse.Hooks{Released: func(_ *migration.Plan, s daemons.Session, root string) error {
-				jid, entry, err := first(s, root)
-				if err != nil {
-					return err
-				}
-				text, _, err := s.Get(root + "/jobs/" + jid + "/configuration")
-				if err != nil {
-					return err
-				}
-				var c struct{ JobID string }
-				if err := json.Unmarshal(text, &c); err != nil {
-					return err
-				}
-				put = strings.TrimPrefix(c.JobID, "jid-") // with which the record's name ends, too
-				if _, err := s.Create(root+"/jobs/states/pending/99-"+jid, []byte{}, 0, zk.WorldACL(zk.PermAll)); err != nil {
-					return err
-				}
-				if _, err := s.Set(root+"/jobs/"+jid+"/priority", []byte("99"), -1); err != nil {
-					return err
-				}
-				return s.Delete(entry, -1)
-			}},
-			want: rehearse.Order, says: "a legacy worker would have begun it"},
-		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK,
-			copy: func(t *testing.T) *rehearse.Copy { return queue(t, 120, nil) },
-			hooks: rehearse.Hooks{Held: func(p *migration.Plan, _ daemons.Session, _ string) error {
-				for i, f := range p.Findings {
+			want: Layout, says: "batch-processing"},
+		{name: "an unserviceable record that the plan missed", only: newqueue.MrtZK, records: 120, step: "work",
+			putIn: func(p *attempt) error {
+				for i, f := range p.plan.Findings {
 					if f.Effect == migration.EffectUnfit && f.Kind == "inventory" {
-						put, p.Findings[i].Items = f.Items[0].Path, f.Items[1:]
+						put, p.plan.Findings[i].Items = f.Items[0].Path, f.Items[1:]
 					}
 				}
 				return nil
-			}},
-			want: rehearse.State, says: "is failed in the end, expected completed"},
-		{name: "a late record that was submitted twice",
-			hooks: rehearse.Hooks{Held: func(p *migration.Plan, s daemons.Session, root string) error {
-				for _, r := range p.Records { // the first late record is a copy of one of them
-					path := strings.TrimSuffix(root, "/new") + "/legacy" + r.Path
-					data, _, err := s.Get(path)
+			},
+			want: State, says: "is failed in the end, expected completed"},
+		{name: "a late record that was submitted twice", records: 60, step: "release",
+			putIn: func(p *attempt) error {
+				site := p.stage.site(ctx, p.folder+oldFolder, daemons.NewMirror())
+				session, err := site.Connect()
+				if err != nil {
+					return err
+				}
+				defer session.Close()
+				for _, r := range p.plan.Records { // the first late record is a copy of one of them
+					n, err := p.old.Get(ctx, r.Path)
 					if err != nil {
 						return err
 					}
-					is, err := legacy.Decode(znode.Name(path), data, legacy.Options{})
+					is, err := legacy.Decode(znode.Name(r.Path), n.Data, legacy.Options{})
 					if id, has := is.Payload.Text("jobID"); err == nil && has && is.Header.Status == legacy.Pending {
 						is.Payload["jobID"] = id + "-again-1"
-						if data, err = legacyqueue.Encode(is.Header, legacy.JSON, is.Payload); err == nil {
-							_, err = s.Create(path[:len(path)-10], data, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+						if n.Data, err = legacyqueue.Encode(is.Header, legacy.JSON, is.Payload); err == nil {
+							_, err = session.Create(site.Root+r.Path[:len(r.Path)-10], n.Data, zk.FlagSequence, zk.WorldACL(zk.PermAll))
 						}
 					}
 					if err != nil {
@@ -246,14 +226,8 @@ func TestFinds(t *testing.T) {
 				}
 				put = "follow does not move it"
 				return nil
-			}},
-			want: rehearse.Never, says: "it was submitted again"},
-		{name: "a hold that somebody has lifted",
-			hooks: rehearse.Hooks{Held: func(_ *migration.Plan, s daemons.Session, root string) error {
-				put = "worked on it"
-				return s.Delete(root+newqueue.QueueHoldPath(newqueue.HoldIngest), -1)
-			}},
-			want: rehearse.WhileHeld, says: "although its queue was held"},
+			},
+			want: Never, says: "it was submitted again"},
 	} {
 		for _, d := range newqueue.Dialects {
 			if c.only != "" && c.only != d {
@@ -262,20 +236,25 @@ func TestFinds(t *testing.T) {
 			t.Run(c.name+"/"+string(d), func(t *testing.T) {
 				put = ""
 				opt := options(d)
-				opt.Hooks, opt.Mishaps = c.hooks, 0
 				if c.opt != nil {
 					c.opt(&opt)
 				}
-				copied := c.copy
-				if copied == nil {
-					copied = func(t *testing.T) *rehearse.Copy { return queue(t, 60, nil) }
+				opt.before = func(step string, p *attempt) error {
+					if step != c.step {
+						return nil
+					}
+					return c.putIn(p)
 				}
-				r, err := rehearse.Run(t.Context(), copied(t), opt)
+				r, err := Run(ctx, queue(t, c.records, func(tree *znode.Tree) {
+					if c.change != nil {
+						c.change(t, tree)
+					}
+				}), opt)
 				must(t, err)
 				if put == "" {
 					t.Fatal("nothing was put in")
 				}
-				found := slices.ContainsFunc(r.Differences, func(x rehearse.Difference) bool {
+				found := slices.ContainsFunc(r.Differences, func(x Difference) bool {
 					return x.Kind == c.want && strings.Contains(fmt.Sprint(x), put) && strings.Contains(fmt.Sprint(x), c.says)
 				})
 				if !found || r.OK() {
@@ -291,8 +270,7 @@ func TestFindsNoMore(t *testing.T) {
 	for _, records := range []int{60, 120} {
 		for _, d := range newqueue.Dialects {
 			opt := options(d)
-			opt.Mishaps = 0
-			r, err := rehearse.Run(t.Context(), queue(t, records, func(tree *znode.Tree) {
+			r, err := Run(t.Context(), queue(t, records, func(tree *znode.Tree) {
 				if records == 60 {
 					consume(t, tree)
 				}
@@ -311,10 +289,10 @@ func TestConsumedIsLeft(t *testing.T) {
 	for _, d := range newqueue.Dialects {
 		copied := queue(t, 60, func(tree *znode.Tree) { consume(t, tree) })
 		opt := options(d)
-		opt.Plan.Choices.Consumed, opt.Mishaps = migration.DefaultChoices().Consumed, 0
-		r, err := rehearse.Run(t.Context(), copied, opt)
+		opt.Plan.Choices.Consumed = migration.DefaultChoices().Consumed
+		r, err := Run(t.Context(), copied, opt)
 		must(t, err)
-		if !r.OK() || r.Records != r.Jobs+r.Skipped || r.Skipped == 0 || r.Back.Kept == 0 {
+		if !r.OK() || r.Plan.Count(migration.ActionSkip) == 0 || r.DoneBefore == 0 || r.DoneAfter == 0 {
 			t.Errorf("%s: %+v", d, r)
 		}
 	}
@@ -324,9 +302,9 @@ func TestConsumedIsLeft(t *testing.T) {
 func TestNothingToRehearse(t *testing.T) {
 	opt := options(newqueue.MrtZK)
 	opt.Plan.Choices = migration.DefaultChoices()
-	r, err := rehearse.Run(t.Context(), queue(t, 100, nil), opt)
+	r, err := Run(t.Context(), queue(t, 100, nil), opt)
 	must(t, err)
-	if len(r.Problems) == 0 || r.OK() || len(r.Steps) != 1 {
+	if len(r.Problems) == 0 || r.OK() || r.Cutover != nil {
 		t.Errorf("%+v", r)
 	}
 	// Nothing but consumed records, which are left to their workers.
@@ -337,13 +315,13 @@ func TestNothingToRehearse(t *testing.T) {
 	tree.SettleStats(0)
 	copied, err := readCopy(t, tree, migration.DefaultQueues())
 	must(t, err)
-	if r, err = rehearse.Run(t.Context(), copied, opt); err != nil || r.Verdict != "nothing" || r.OK() || r.Skipped != 1 || len(r.Steps) != 1 || len(r.Differences) > 0 {
+	if r, err = Run(t.Context(), copied, opt); err != nil || r.Verdict != "nothing" || r.OK() || r.Plan.Count(migration.ActionSkip) != 1 || r.Cutover != nil || len(r.Differences) > 0 {
 		t.Errorf("nothing to migrate: %+v, %v", r, err)
 	}
 	tree = znode.NewTree()
 	must(t, tree.Put(znode.Node{Path: "/ingest", Data: []byte{}}))
 	tree.SettleStats(0)
-	if _, err := readCopy(t, tree, migration.DefaultQueues()); !errors.Is(err, rehearse.ErrNothing) {
+	if _, err := readCopy(t, tree, migration.DefaultQueues()); !errors.Is(err, ErrNothing) {
 		t.Errorf("an empty source: %v", err)
 	}
 }
@@ -367,10 +345,10 @@ func TestQueuesElsewhere(t *testing.T) {
 	tree.SettleStats(0)
 	c, err := readCopy(t, tree, queues)
 	must(t, err)
-	r, err := rehearse.Run(t.Context(), c, options(newqueue.MrtZK))
+	r, err := Run(t.Context(), c, options(newqueue.MrtZK))
 	must(t, err)
-	if !r.OK() || r.Back.ByLegacy < 15 {
-		t.Errorf("%v, %v, %+v", r.Problems, r.Differences, r.Back)
+	if !r.OK() || r.DoneAfter < 15 {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -383,7 +361,7 @@ func TestAtAnAddress(t *testing.T) {
 	must(t, w.Multi(t.Context(), []znode.Op{znode.Create("/staging", nil), znode.Create("/full", nil), znode.Create("/full/x", nil)}))
 	opt := options(newqueue.Design)
 	opt.On = s.Address() + "/staging"
-	r, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt)
+	r, err := Run(t.Context(), queue(t, 30, nil), opt)
 	must(t, err)
 	if !r.OK() {
 		t.Errorf("%+v", r)
@@ -392,33 +370,9 @@ func TestAtAnAddress(t *testing.T) {
 		t.Errorf("left behind: %v, %v", names, err)
 	}
 	opt.On = s.Address() + "/full"
-	if _, err := rehearse.Run(t.Context(), queue(t, 30, nil), opt); err == nil || !strings.HasPrefix(err.Error(), opt.On+` is not empty: it has ["x"]. A rehearsal needs an empty chroot`) {
+	if _, err := Run(t.Context(), queue(t, 30, nil), opt); err == nil || !strings.HasPrefix(err.Error(), opt.On+` is not empty: it has ["x"]. A rehearsal needs an empty chroot`) {
 		t.Errorf("a chroot that is not empty: %v", err)
 	}
-}
-
-// interrupting is a meter that presses Ctrl-C at one of its calls.
-type interrupting struct {
-	left int
-	stop context.CancelCauseFunc
-}
-
-var errCtrlC = errors.New("Ctrl-C")
-
-func (m *interrupting) call() {
-	if m.left--; m.left == 0 {
-		m.stop(errCtrlC)
-	}
-}
-
-func (m *interrupting) Phases(ctx context.Context, _ string) (context.Context, func()) {
-	m.call()
-	return ctx, m.call
-}
-
-func (m *interrupting) Progress(string, string) (func(int, int), func()) {
-	m.call()
-	return func(int, int) { m.call() }, m.call
 }
 
 // Ctrl-C at any moment leaves nothing at an address.
@@ -432,8 +386,13 @@ func TestInterrupted(t *testing.T) {
 	for at, interrupted := 1, true; interrupted; at += 23 {
 		ctx, stop := context.WithCancelCause(t.Context())
 		opt := options(newqueue.Design)
-		opt.On, opt.Meter = s.Address()+"/staging", &interrupting{at, stop}
-		_, err := rehearse.Run(ctx, c, opt)
+		left := at
+		opt.On, opt.Progress = s.Address()+"/staging", func(migrate.Phase, int, int) {
+			if left--; left == 0 {
+				stop(errors.New("Ctrl-C"))
+			}
+		}
+		_, err := Run(ctx, c, opt)
 		interrupted = ctx.Err() != nil
 		stop(nil)
 		if interrupted != (err != nil) {

@@ -1,11 +1,10 @@
-package rehearse_test
+package rehearse
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"mrtq/harness/rehearse"
 	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
@@ -45,8 +44,8 @@ func TestSameKey(t *testing.T) {
 				second = again(t, tree, first, legacy.Consumed)
 			})
 			opt := options(newqueue.Design)
-			opt.Plan.Choices.Consumed, opt.Mishaps = c.consumed, 0
-			r, err := rehearse.Run(t.Context(), copied, opt)
+			opt.Plan.Choices.Consumed = c.consumed
+			r, err := Run(t.Context(), copied, opt)
 			must(t, err)
 			want := 0
 			if c.named != "" {
@@ -57,7 +56,7 @@ func TestSameKey(t *testing.T) {
 			}
 			paths := map[string]string{"first": first, "second": second}
 			for _, d := range r.Differences {
-				if d.Kind != rehearse.Twice || d.Path != paths[c.named] || !strings.Contains(d.Message, "decide about it as held") || !strings.Contains(d.Message, "counted together with "+paths[c.other]) {
+				if d.Kind != Twice || d.Path != paths[c.named] || !strings.Contains(d.Message, "decide about it as held") || !strings.Contains(d.Message, "counted together") || !strings.Contains(d.Message, paths[c.other]) {
 					t.Errorf("%+v", d)
 				}
 			}

@@ -2,6 +2,7 @@ package rehearse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"mrtq/harness/internal/session"
 	"mrtq/harness/minizk"
 	"mrtq/internal/zkconn"
+	"mrtq/internal/znode"
 	"mrtq/migrate"
 )
 
@@ -21,31 +23,32 @@ const (
 )
 
 type stage struct {
-	cfg    zkconn.Config
-	root   string          // the chroot in which all happens; "" is the server's root
-	inside *minizk.Server  // in this process, which nobody else can reach; nil at an address
-	server *harness.Server // at an address
+	cfg  zkconn.Config
+	root string                      // the chroot in which all happens; "" is the server's root
+	stop func(context.Context) error // ends the server, or removes the chroot, also after Ctrl-C
 }
 
-// start starts the server, or makes a chroot of its own at an address. Stop it with stop, which
-// leaves nothing behind.
+// start starts a server in this process, which nobody else can reach, or makes a chroot of its own at an address. Stop it with stop.
 func start(ctx context.Context, opt Options) (*stage, error) {
-	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout}}
-	var err error
+	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout, TLS: opt.Client.TLS, Auth: opt.Client.Credentials}}
 	if opt.On == "" {
-		if s.inside, err = minizk.Start(minizk.Options{Private: true, RealTime: true, MinTimeout: stageTick}); err == nil {
-			s.cfg.Address.Servers, s.cfg.Dial = []string{"127.0.0.1:0"}, s.inside.Dial // no name, because a session would look it up
+		server, err := minizk.Start(minizk.Options{Private: true, RealTime: true, MinTimeout: stageTick})
+		if err != nil {
+			return nil, err
 		}
-		return s, err
+		s.cfg.Address.Servers, s.cfg.Dial = []string{"127.0.0.1:0"}, server.Dial // no name, because a session would look it up
+		s.stop = func(context.Context) error { return server.Close() }
+		return s, nil
 	}
 	if err := wantEmpty(ctx, opt); err != nil {
 		return nil, err
 	}
-	if s.server, err = harness.Start(ctx, harness.Backend(opt.On), harness.Options{Client: opt.Client}); err != nil {
+	server, err := harness.Start(ctx, harness.Backend(opt.On), harness.Options{Client: opt.Client})
+	if err != nil {
 		return nil, err
 	}
-	s.cfg.TLS, s.cfg.Auth = opt.Client.TLS, opt.Client.Credentials
-	s.cfg.Address, err = zkconn.ParseAddress(s.server.Address())
+	s.stop = func(ctx context.Context) error { return server.Stop(context.WithoutCancel(ctx)) }
+	s.cfg.Address, err = zkconn.ParseAddress(server.Address())
 	s.root, s.cfg.Address.Chroot = s.cfg.Address.Chroot, ""
 	return s, err
 }
@@ -60,25 +63,15 @@ func wantEmpty(ctx context.Context, opt Options) error {
 		return err
 	}
 	defer r.Close()
-	if _, there, err := r.Exists(ctx, "/"); err != nil {
-		return err
-	} else if !there {
+	names, err := r.Children(ctx, "/")
+	if errors.Is(err, znode.ErrNoNode) {
 		return fmt.Errorf("%s: the chroot %s does not exist there; create it as an empty znode (in zkCli: create %[2]s), or give another address", opt.On, address.Chroot)
 	}
-	names, err := r.Children(ctx, "/")
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	return fmt.Errorf("%s is not empty: it has %q. A rehearsal needs an empty chroot on a staging ensemble: create one, and give it. The data of a znode mrtq-… says whose copy it is; when that process has ended, zkCli's deleteall removes it",
 		opt.On, names[:min(len(names), 5)])
-}
-
-// stop ends the server, or removes the chroot, also after Ctrl-C.
-func (s *stage) stop(ctx context.Context) error {
-	if s.inside != nil {
-		return s.inside.Close()
-	}
-	return s.server.Stop(context.WithoutCancel(ctx))
 }
 
 func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error) {
@@ -90,11 +83,5 @@ func (s *stage) open(ctx context.Context, folder string) (*migrate.Writer, error
 // site is a queue on the stage, for its workers. Their client is the one that services use, and reads
 // through a mirror.
 func (s *stage) site(ctx context.Context, folder string, m *daemons.Mirror) daemons.Site {
-	return daemons.Site{Root: s.root + folder, Connect: func() (daemons.Session, error) {
-		conn, err := session.Open(ctx, s.cfg)
-		if err != nil {
-			return nil, err
-		}
-		return m.Over(conn), nil
-	}}
+	return m.Site(s.root+folder, func() (daemons.Session, error) { return session.Open(ctx, s.cfg) })
 }

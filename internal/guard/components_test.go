@@ -25,6 +25,7 @@ var components = []string{
 	"harness/life",
 	"harness/bench",
 	"harness/rehearse",
+	"harness/practice",
 	"harness/accept",
 	"harness/daemons",
 	"harness/shared",

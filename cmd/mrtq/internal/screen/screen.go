@@ -19,6 +19,7 @@ import (
 
 	"mrtq/cmd/mrtq/internal/advice"
 	"mrtq/cmd/mrtq/internal/exit"
+	"mrtq/harness/rehearse"
 	"mrtq/internal/text"
 	"mrtq/migrate"
 )
@@ -152,6 +153,8 @@ var unitOf = map[migrate.Phase]string{
 	migrate.PhaseComparing:     "jobs",
 	migrate.PhaseRemoving:      "jobs",
 	migrate.PhaseHandingOver:   "records",
+	rehearse.PhaseCopying:      "znodes",
+	rehearse.PhaseWorking:      "records",
 }
 
 // Follow returns what makes the meter follow a call of package migrate, until finish is called.

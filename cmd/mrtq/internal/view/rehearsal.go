@@ -13,7 +13,14 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 		Plan(s, r.Plan)
 		return
 	}
-	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, rehearsalRows(r))
+	s.Table("What was rehearsed", []string{"WHAT", "NUMBER"}, []screen.Row{
+		{"records", r.Records},
+		{"records whose work was done", r.Done},
+		{"records that were failed on purpose", r.Failed},
+		{"submitted after the release, and moved by follow", r.Submitted},
+		{"second copy: done before the rollback", r.DoneBefore},
+		{"second copy: done by legacy workers after it", r.DoneAfter},
+	})
 	screen.List(s, "Not as the plan predicts", r.Differences, []string{"KIND", "PATH", "WHAT"}, func(d rehearse.Difference) screen.Row {
 		return screen.Row{string(d.Kind), d.Path, d.Message}
 	})
@@ -22,37 +29,12 @@ func Rehearsal(s *screen.Screen, r *rehearse.Report) {
 	}
 }
 
-func rehearsalRows(r *rehearse.Report) []screen.Row {
-	rows := []screen.Row{
-		{"records", r.Records},
-		{"jobs and access requests", r.Jobs},
-		{"records that are skipped", r.Skipped},
-		{"records that are quarantined", r.Quarantined},
-		{"records whose work was done", r.Workers.Done},
-		{"submitted after the release", r.Workers.Submitted},
-		{"reports emailed", r.Workers.Emails},
-		{"batches removed by the cleanup", r.Workers.Removed},
-		{"on purpose: records failed", r.Workers.Trouble.Failed},
-		{"on purpose: workers killed", r.Workers.Trouble.Killed},
-		{"on purpose: sessions lost", r.Workers.Trouble.Lost},
-	}
-	if b := r.Back; b != nil {
-		rows = append(rows, screen.Row{"second copy: done before the rollback", b.Before},
-			screen.Row{"second copy: given back by the rollback", b.GivenBack},
-			screen.Row{"second copy: kept by the rollback", b.Kept},
-			screen.Row{"second copy: done by legacy workers", b.ByLegacy},
-			screen.Row{"second copy: failed by legacy workers", b.Failed})
-	}
-	return rows
-}
-
 func cutover(s *screen.Screen, n *rehearse.Cutover) {
 	var rows []screen.Row
 	for _, step := range n.Steps {
 		rows = append(rows, screen.Row{step.Name, seconds(step.Seconds)})
 	}
-	rows = append(rows, screen.Row{"no worker is at work, at least", seconds(n.Freeze)}, screen.Row{"emails while the queue is drained, at most", fmt.Sprint(n.Emails)},
-		screen.Row{"batches that the cleanup removes within the hour", fmt.Sprint(len(n.Cleanup))})
+	rows = append(rows, screen.Row{"no worker is at work, at least", seconds(n.Freeze)}, screen.Row{"emails while the queue is drained, at most", fmt.Sprint(n.Emails)})
 	s.Table("The cutover, as estimated", []string{"WHAT", "HOW MUCH"}, rows)
 	s.Say("The times are those of the rehearsal's server.")
 }

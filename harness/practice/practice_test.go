@@ -1,4 +1,4 @@
-package rehearse
+package practice
 
 import (
 	"context"
@@ -30,11 +30,11 @@ func TestPracticeBesideFollow(t *testing.T) {
 	loaded, err := znode.ReadDump(strings.NewReader(features.Deployed))
 	must(err)
 	server := harness.ForTest(t, harness.Embedded, harness.Options{Tree: loaded})
-	p, err := NewPractice(t.Context(), server.Address(), "/new")
+	p, err := New(t.Context(), server.Address(), "/new")
 	must(err)
 	must(p.Submit(1, loaded))
 	p.left = 0 // only when the test says so
-	w, err := p.open(t.Context())
+	w, err := zkconn.OpenWriter(t.Context(), p.at)
 	must(err)
 	defer w.Close()
 	at, err := zkconn.ParseAddress(server.Address())
@@ -52,9 +52,9 @@ func TestPracticeBesideFollow(t *testing.T) {
 	must(err)
 
 	late := ""
-	p.crew.World.Fails = func(worker, record string) bool {
+	p.world.Fails = func(worker, record string) bool {
 		if worker == string(services.Notify) && late == "" {
-			_, late, err = p.depositor.submit(p.crew.World)
+			_, late, err = p.depositor.Submit(p.world)
 			must(err)
 			res, err := migrate.Follow(t.Context(), w, migrate.FollowOptions{Once: true, Every: time.Second})
 			must(err)
@@ -66,12 +66,12 @@ func TestPracticeBesideFollow(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	_ = p.Run(ctx, 0, func(team Team, doing Doing) {
-		if team == Services && doing == Waiting {
+	_ = p.Run(ctx, 0, func(who, does string) {
+		if who == "services" && does == "waiting" {
 			stop()
 		}
 	})
-	if n := slices.IndexFunc(p.crew.Emails, func(m daemons.Email) bool { return slices.Contains(m.Completed, late) }); n < 0 {
-		t.Errorf("%s is in no report: %+v", late, p.crew.Emails)
+	if n := slices.IndexFunc(p.world.Emails, func(m daemons.Email) bool { return slices.Contains(m.Completed, late) }); n < 0 {
+		t.Errorf("%s is in no report: %+v", late, p.world.Emails)
 	}
 }
