@@ -62,7 +62,7 @@ func Start(opt Options) (*Server, error) {
 	}
 	s.nextReap = s.clock.now().Add(opt.ContainerInterval)
 	rand.Read(s.secret[:]) // it never fails
-	s.mu.Lock()
+	s.mu.Lock()            // a client can connect as soon as the first port is open
 	defer s.mu.Unlock()
 	s.adopt(opt.Tree)
 	host, _, _ := net.SplitHostPort(opt.Addr) // listening reports whether it is valid

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"mrtq/harness"
 	"mrtq/harness/daemons"
@@ -15,13 +14,6 @@ import (
 	"mrtq/migrate"
 )
 
-// The stage's sessions end soon after their process was killed, so that the next one need not
-// wait long.
-const (
-	stageTick      = 100 * time.Millisecond
-	sessionTimeout = 6 * time.Second
-)
-
 type stage struct {
 	cfg  zkconn.Config
 	root string                      // the chroot in which all happens; "" is the server's root
@@ -30,9 +22,9 @@ type stage struct {
 
 // start starts a server in this process, which nobody else can reach, or makes a chroot of its own at an address. Stop it with stop.
 func start(ctx context.Context, opt Options) (*stage, error) {
-	s := &stage{cfg: zkconn.Config{SessionTimeout: sessionTimeout, TLS: opt.Client.TLS, Auth: opt.Client.Credentials}}
+	s := &stage{cfg: zkconn.Config{TLS: opt.Client.TLS, Auth: opt.Client.Credentials}}
 	if opt.On == "" {
-		server, err := minizk.Start(minizk.Options{Private: true, RealTime: true, MinTimeout: stageTick})
+		server, err := minizk.Start(minizk.Options{Private: true, RealTime: true})
 		if err != nil {
 			return nil, err
 		}

@@ -21,19 +21,13 @@ import (
 const timeout = 20 * time.Second
 
 // Open opens a session at the servers of an address, without its chroot: paths are the
-// server's. First it tries to connect with mrtq's own client. So the error is a
-// *[zkconn.ConnectError], which says what to check. The caller closes the session.
+// server's. The error is a *[zkconn.ConnectError] if there is none, or wraps the cause of ctx's end. The caller closes the session.
 func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
-	r, err := zkconn.OpenReader(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	r.Close()
 	dial := net.DialTimeout
 	if cfg.TLS != nil {
 		config, err := cfg.TLS.Config()
 		if err != nil {
-			return nil, err
+			return nil, explain(ctx, cfg, err)
 		}
 		dial = func(network, address string, timeout time.Duration) (net.Conn, error) {
 			return tls.DialWithDialer(&net.Dialer{Timeout: timeout}, network, address, config)
@@ -44,12 +38,21 @@ func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
 	}
 	conn, events, err := zk.Connect(cfg.Address.Servers, timeout, zk.WithLogInfo(false), zk.WithLogger(quiet{}), zk.WithDialer(dial))
 	if err != nil {
-		return nil, err
+		return nil, explain(ctx, cfg, err)
 	}
-	for connected := false; !connected; {
+	for tries, connected := 0, false; !connected; {
 		select {
 		case e := <-events:
 			connected = e.State == zk.StateHasSession
+			if e.State != zk.StateConnecting {
+				continue
+			}
+			if tries++; tries == 2 { // the first server has not given a session
+				if err := explain(ctx, cfg, nil); err != nil {
+					conn.Close()
+					return nil, err
+				}
+			}
 		case <-ctx.Done():
 			conn.Close()
 			return nil, context.Cause(ctx)
@@ -59,10 +62,20 @@ func Open(ctx context.Context, cfg zkconn.Config) (*zk.Conn, error) {
 		user, password := a.UserPassword()
 		if err := conn.AddAuth(a.Scheme, []byte(user+":"+password)); err != nil {
 			conn.Close()
-			return nil, fmt.Errorf("%s credentials: %w", a.Scheme, err)
+			return nil, explain(ctx, cfg, fmt.Errorf("%s credentials: %w", a.Scheme, err))
 		}
 	}
 	return conn, nil
+}
+
+// explain returns why mrtq's own client gets no session, because the library doesn't say it; err if it gets one.
+func explain(ctx context.Context, cfg zkconn.Config, err error) error {
+	r, why := zkconn.OpenReader(ctx, cfg)
+	if why != nil {
+		return why
+	}
+	r.Close()
+	return err
 }
 
 // Tree reads the tree in the chroot of an address, in a session of its own, as it was when Tree was called or later.
