@@ -167,8 +167,11 @@ func (t *Turn) watchBatches() {
 	names, _ := t.children(newqueue.BatchesPath)
 	for name := range t.search(newqueue.BatchesPath, "", names) {
 		b, err := q.Batch(ctx, name)
-		if err != nil || b.Status.State != newqueue.BatchProcessing {
-			continue // also if it can't be read
+		if errors.Is(err, client.ErrNotFound) { // the cleanup has removed it meanwhile
+			continue
+		}
+		if !t.acquired(err) || b.Status.State != newqueue.BatchProcessing {
+			continue
 		}
 		err = q.MoveBatch(ctx, b.ID, newqueue.BatchProcessing, newqueue.BatchReporting)
 		if err == nil {

@@ -1,15 +1,19 @@
 package daemons_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"mrtq/harness/daemons"
 	"mrtq/internal/layout/merritt/services"
 	"mrtq/internal/legacyqueue"
+	"mrtq/internal/znode"
 	"mrtq/legacy"
 	"mrtq/newqueue"
 )
@@ -219,5 +223,41 @@ func TestAdministratorAndLocks(t *testing.T) {
 	must(t, q.Do(daemons.UnpauseQueue, "ingest"))
 	if q.exists("/locks/queue/ingest") {
 		t.Error("the hold is left")
+	}
+}
+
+type cutAt struct {
+	daemons.Session
+	path string
+}
+
+func (s cutAt) Get(path string) ([]byte, *zk.Stat, error) {
+	if path == s.path {
+		return nil, nil, zk.ErrConnectionClosed
+	}
+	return s.Session.Get(path)
+}
+
+// TestWatcherSaysWhatItCannotRead: the watcher of dialect design tells of a batch that it can't read, and of a lost session.
+func TestWatcherSaysWhatItCannotRead(t *testing.T) {
+	s := serve(t, znode.NewTree())
+	cut := ""
+	w := daemons.New(daemons.Options{Dialect: newqueue.Design, New: daemons.Site{Connect: func() (daemons.Session, error) { return cutAt{s.dial(t), cut}, nil }}})
+	t.Cleanup(w.Close)
+	must(t, w.Start())
+	conn := s.dial(t)
+	const status = "/batches/bid0000000001/status"
+	for _, path := range []string{"/batches/bid0000000001", "/batches/bid0000000001/submission", status} {
+		_, err := conn.Create(path, []byte("{"), 0, zk.WorldACL(zk.PermAll))
+		must(t, err)
+	}
+	watcher := w.Workers()[0]
+	if _, err := watcher.Step(); err != nil || len(w.Of(status)) != 1 {
+		t.Errorf("unreadable: %v, %v", w.Troubles, err)
+	}
+	watcher.Kill()
+	cut = status
+	if _, err := watcher.Step(); !errors.Is(err, zk.ErrConnectionClosed) {
+		t.Errorf("a lost session: %v", err)
 	}
 }
