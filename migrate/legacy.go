@@ -2,9 +2,11 @@ package migrate
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"mrtq/internal/znode"
+	"mrtq/migrate/internal/handover"
 	"mrtq/migrate/internal/rules"
 	"mrtq/migrate/internal/source"
 	"mrtq/migrate/internal/standing"
@@ -40,7 +42,7 @@ type LegacyStatus struct {
 }
 
 func readLegacy(ctx context.Context, src *Source, t *target.Target, names *target.Names) ([]LegacyStatus, error) {
-	r, run := legacyReader{}, t.Ledger.Current()
+	r, run := legacyReader{working: map[string]migration.LegacyActivity{}}, t.Ledger.Current()
 	for _, n := range src.Nodes {
 		r.queue(n.Path).Records = len(n.Names)
 	}
@@ -53,6 +55,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		}
 		report(ctx, PhaseReadingSource, done, len(due))
 		done++
+		r.atWork(c.Named)
 		l := r.queue(znode.Parent(c.Entry.Record))
 		l.blocksLate = l.blocksLate || c.BlocksLate()
 		if c.Other.There {
@@ -74,6 +77,7 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 		}
 	}
 	err := readAll(ctx, src, t.Ledger.NotMigrated(src.Paths()), PhaseReadingSource, func(f source.Fetched) error {
+		r.atWork(f)
 		if f.There && !look.IsRenamed(f.Path) {
 			r.notMigrated(run, f)
 		}
@@ -82,19 +86,31 @@ func readLegacy(ctx context.Context, src *Source, t *target.Target, names *targe
 	if err != nil {
 		return nil, err
 	}
-	work, err := findActivity(ctx, src, false)
-	for _, w := range work {
+	for _, path := range slices.Sorted(maps.Keys(r.working)) {
+		l := r.queue(znode.Parent(path))
+		l.AtWork = append(l.AtWork, r.working[path])
+	}
+	for _, w := range handover.LockActivity(src) {
 		at := znode.Parent(w.Path)
-		if w.What == migration.ActivityLocked && len(r.queues) > 0 { // a lock is no queue's, so the first one shows it
+		if len(r.queues) > 0 { // a lock is no queue's, so the first one shows it
 			at = r.queues[0].Path
 		}
 		l := r.queue(at)
 		l.AtWork = append(l.AtWork, w)
 	}
-	return r.queues, err
+	return r.queues, nil
 }
 
-type legacyReader struct{ queues []LegacyStatus }
+type legacyReader struct {
+	queues  []LegacyStatus
+	working map[string]migration.LegacyActivity // by the path of the record that shows it
+}
+
+func (r *legacyReader) atWork(f source.Fetched) {
+	if w := handover.RecordActivity(f); w.What == migration.ActivityConsumed {
+		r.working[w.Path] = w
+	}
+}
 
 func (r *legacyReader) notMigrated(run *migration.Run, f source.Fetched) {
 	l := r.queue(znode.Parent(f.Path))

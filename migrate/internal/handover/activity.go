@@ -19,18 +19,27 @@ func FindActivity(ctx context.Context, src *source.Source, waiting bool, read fu
 			return nil, err
 		}
 		read()
-		if !f.There || f.Err != nil {
-			continue
+		if w := RecordActivity(f); w.What != "" && (waiting || w.What != migration.ActivityWaiting) {
+			work = append(work, w)
 		}
-		w := migration.LegacyActivity{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
-		if w.What == "" || w.What == migration.ActivityWaiting && !waiting {
-			continue
-		}
-		if f.Stat.Mtime != 0 { // a dump may lack it
-			w.Since = time.UnixMilli(f.Stat.Mtime).UTC()
-		}
-		work = append(work, w)
 	}
+	return append(work, LockActivity(src)...), nil
+}
+
+// RecordActivity is what a record shows; its What is "" if that is nothing.
+func RecordActivity(f source.Fetched) (w migration.LegacyActivity) {
+	if !f.There || f.Err != nil {
+		return w
+	}
+	w = migration.LegacyActivity{Path: f.Path, What: shows[f.Legacy.Header.Status], Queue: f.Queue.Hold()}
+	if f.Stat.Mtime != 0 { // a dump may lack it
+		w.Since = time.UnixMilli(f.Stat.Mtime).UTC()
+	}
+	return w
+}
+
+// LockActivity is what the locks show.
+func LockActivity(src *source.Source) (work []migration.LegacyActivity) {
 	for _, l := range src.Locks {
 		w := migration.LegacyActivity{Path: l.Path, What: migration.ActivityLocked, Queue: migration.Ingest.Hold()}
 		if l.Err == nil {
@@ -38,5 +47,5 @@ func FindActivity(ctx context.Context, src *source.Source, waiting bool, read fu
 		}
 		work = append(work, w)
 	}
-	return work, nil
+	return work
 }

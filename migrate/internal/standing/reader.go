@@ -38,8 +38,10 @@ type Standing struct {
 	// Kept is set it has the record's bytes.
 	KeptNode znode.Node
 
-	named    source.Fetched // what has its name now, whichever record it is
-	namesake bool           // see [migration.Note]; known if somebody must decide
+	// Named is what has its name now, whichever record that is.
+	Named source.Fetched
+
+	namesake bool // see [migration.Note]; known if somebody must decide
 }
 
 // Reader reads records and jobs, and decides about them.
@@ -128,7 +130,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 		if c.Facts = l.recordFacts(c); c.Record == Unknown && !l.MayBeUnknown {
 			return nil, Unreadable(c.Entry.Record, c.RecordRead)
 		}
-		c.named = c.RecordRead
+		c.Named = c.RecordRead
 		if c.Another {
 			if isNew(l.Target.Ledger, c.Entry, c.RecordRead) {
 				c.Other = c.RecordRead
@@ -172,7 +174,7 @@ func (l *Reader) part(ctx context.Context, entries []*ledger.Migrated) ([]Standi
 // what has the name may be.
 func (l *Reader) hasNamesake(c *Standing) bool {
 	for e := range l.Target.Ledger.Named(c.Entry.Record) {
-		if e != c.Entry && (!e.HandedOver || c.named.There && !FactsOf(e, &l.Target.Ledger.Runs[e.Run], c.named, l.queues).Another) {
+		if e != c.Entry && (!e.HandedOver || c.Named.There && !FactsOf(e, &l.Target.Ledger.Runs[e.Run], c.Named, l.queues).Another) {
 			return true
 		}
 	}
