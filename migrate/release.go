@@ -96,8 +96,8 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	switch {
 	case r.t.Damage != nil && err != nil:
 		return nil, err
-	case r.t.Damage != nil || !r.concernsRuns() && (r.unfinished() || !slices.ContainsFunc(r.t.Holds, opt.takesOwners)) || (opt.LedgerDamaged || !r.concernsRuns()) && r.t.Ledger.Newest() == nil:
-		r.src = nil // holds of others are lifted whoever works there
+	case r.liftsAtOnce():
+		r.src = nil
 		return r.res, r.lift(ctx)
 	case r.t.Ledger.Newest() == nil: // the first run began after the runs were read
 		return r.res, fmt.Errorf("%w: the run that holds the queues had no record yet; if that stays so, /migration was removed: restore it, or give --ledger-damaged", ErrHoldsChanged)
@@ -115,7 +115,7 @@ func Release(ctx context.Context, dst *Writer, opt ReleaseOptions) (*ReleaseResu
 	if err := r.readAgain(ctx); err != nil {
 		return r.res, err
 	}
-	if !r.concernsRuns() {
+	if !r.concernsRuns() { // holds of others are lifted whoever works there
 		r.src = nil
 		return r.res, r.lift(ctx)
 	}
@@ -184,6 +184,17 @@ func (r *release) check() error {
 		why = reasons.Join(fmt.Errorf("%w: %s", ErrUnfinished, r.t.Ledger.Current().ID), why)
 	}
 	return why
+}
+
+// liftsAtOnce reports whether only holds are lifted, and follow can't be at work, with which the release would have to take turns.
+func (r *release) liftsAtOnce() bool {
+	switch {
+	case r.t.Damage != nil:
+		return true
+	case r.t.Ledger.Newest() == nil:
+		return r.opt.LedgerDamaged || !r.concernsRuns()
+	}
+	return !r.concernsRuns() && (r.unfinished() || !slices.ContainsFunc(r.t.Holds, r.opt.takesOwners))
 }
 
 func (r *release) unfinished() bool {

@@ -70,7 +70,6 @@ func (w *world) register(step runner.Step) {
 	step(`somebody deletes the record (\S+)`, func(record string) error { return w.conn.Delete(w.root("/legacy"+record), -1) })
 }
 
-// run runs mrtq as operators do.
 func (w *world) run(line, code, victim string) (err error) {
 	if w.before, err = w.look(); err != nil {
 		return err
@@ -111,7 +110,7 @@ func (w *world) kill(victim string, mrtq *os.Process) error {
 		if _, sent, err := w.conn.Exists(w.root("/new/migration/runs/run0000000000")); err == nil && sent.Version >= 20 {
 			break
 		} else if time.Now().After(late) {
-			return fmt.Errorf("not 20 transactions after a minute: %w", err)
+			return errors.Join(errors.New("not 20 transactions after a minute"), err)
 		}
 	}
 	if victim == "it" {
